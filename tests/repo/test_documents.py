@@ -1,0 +1,75 @@
+"""What the documents say of the tree and of its commands is true."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from test_runners import nox_sessions, tox_environments
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = sorted(
+    path
+    for pattern in ("*.md", "docs/**/*.md", "capi/*.md", "packages/*/README.md", "benchmarks/*.md")
+    for path in ROOT.glob(pattern)
+)
+
+
+def code_blocks(text: str, language: str) -> str:
+    """Join the fenced blocks of one language."""
+    return "\n".join(re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL))
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_to_files(path):
+    targets = re.findall(r"\]\((?!https?:|#|mailto:)([^)#]+)", path.read_text())
+    missing = [target for target in targets if not (path.parent / target).exists()]
+
+    assert missing == []
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_runner_commands_name_what_exists(path):
+    text = code_blocks(path.read_text(), "(?:sh|console|bash)")
+    sessions = set(re.findall(r"nox -s (\w+)", text))
+    environments = set(re.findall(r"tox -e ([\w,-]+)", text))
+
+    assert sessions - nox_sessions() == set()
+    assert {name for names in environments for name in names.split(",")} - tox_environments() == set()
+
+
+def test_file_tree_of_the_readme_is_the_tree():
+    tree = code_blocks((ROOT / "README.md").read_text(), "text")
+    named = [line.split()[0] for line in tree.splitlines() if re.match(r"^\S+\s{2,}\S", line)]
+
+    assert len(named) > 8
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_first_screen_has_the_two_commands():
+    screen = "\n".join((ROOT / "README.md").read_text().splitlines()[:40])
+
+    assert "pip install nox && nox -s train" in screen
+    assert "pip install tox && tox" in screen
+
+
+def test_infinitrain_commands_of_the_documents_parse():
+    """Every `infinitrain ...` line of a shell block is accepted by the command's own parser (`--help` appended)."""
+    pytest.importorskip("tyro", reason="the training extra is not installed in this environment")
+    commands = {
+        line.removeprefix("$ ").split("#")[0].strip()
+        for path in DOCUMENTS
+        for line in code_blocks(path.read_text(), "(?:sh|console|bash)").splitlines()
+        if line.removeprefix("$ ").startswith("infinitrain ")
+    }
+    for command in sorted(commands):
+        words = [word for word in shlex.split(command) if "..." not in word]
+        result = subprocess.run(
+            [sys.executable, "-m", "infinitrain.cli.main", *words[1:], "--help"], capture_output=True, text=True, check=False
+        )
+        assert result.returncode == 0, f"{command}\n{result.stderr}"
