@@ -8,19 +8,17 @@ import nox
 
 ROOT = Path(__file__).parent
 WHEELHOUSE = ROOT / "dist" / "wheelhouse"
-PYTHON_SOURCES = ("capi/src", "packages/infinitrain-core/src", "packages/infinitrain-cpu/src", "packages/infinitrain-fake/src")
+PYTHON_SOURCES = (
+    "capi/src",
+    "packages/infinitrain-core/src",
+    "packages/infinitrain-cpu/src",
+    "packages/infinitrain-fake/src",
+)
 NATIVE_SUFFIXES = {".c", ".h", ".cc"}
 
 nox.options.default_venv_backend = "virtualenv"
 nox.options.sessions = ["train"]
 nox.options.error_on_external_run = True
-
-
-def find_links(wheelhouse: Path) -> dict[str, str]:
-    """Let pip see the wheelhouse beside whatever the machine is already told to look at."""
-    import os
-
-    return {"PIP_FIND_LINKS": f"{os.environ.get('PIP_FIND_LINKS', '')} {wheelhouse}".strip()}
 
 
 def build_wheels(session: nox.Session) -> None:
@@ -31,7 +29,7 @@ def build_wheels(session: nox.Session) -> None:
 def install_wheels(session: nox.Session, *requirements: str) -> None:
     """Build and install our wheels; everything else comes from the package index."""
     build_wheels(session)
-    session.install("--quiet", *requirements, env=find_links(WHEELHOUSE))
+    session.install("--quiet", "--find-links", str(WHEELHOUSE), *requirements)
 
 
 def take_option(arguments: list[str], name: str, default: str) -> tuple[str, list[str]]:

@@ -63,7 +63,17 @@ def build(package: str, wheelhouse: Path) -> None:
     begin = time.monotonic()
     links = f"{os.environ.get('PIP_FIND_LINKS', '')} {wheelhouse}".strip()
     subprocess.run(
-        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", wheelhouse, ROOT / package],
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "wheel",
+            "--quiet",
+            "--no-deps",
+            "--wheel-dir",
+            wheelhouse,
+            ROOT / package,
+        ],
         check=True,
         env={**os.environ, "PIP_FIND_LINKS": links, "PIP_DISABLE_PIP_VERSION_CHECK": "1"},
     )

@@ -9,8 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from test_runners import nox_sessions, tox_environments
+from runners import nox_sessions, tox_environments
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted(
@@ -59,7 +58,7 @@ def test_first_screen_has_the_two_commands():
 
 
 def test_infinitrain_commands_of_the_documents_parse():
-    """Every `infinitrain ...` line of a shell block is accepted by the command's own parser (`--help` appended)."""
+    """Every `infinitrain ...` line of a shell block, `--help` appended, is accepted by the command itself."""
     pytest.importorskip("tyro", reason="the training extra is not installed in this environment")
     commands = {
         line.removeprefix("$ ").split("#")[0].strip()
@@ -70,6 +69,9 @@ def test_infinitrain_commands_of_the_documents_parse():
     for command in sorted(commands):
         words = [word for word in shlex.split(command) if "..." not in word]
         result = subprocess.run(
-            [sys.executable, "-m", "infinitrain.cli.main", *words[1:], "--help"], capture_output=True, text=True, check=False
+            [sys.executable, "-m", "infinitrain.cli.main", *words[1:], "--help"],
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert result.returncode == 0, f"{command}\n{result.stderr}"

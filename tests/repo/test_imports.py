@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "packages" / "infinitrain-core" / "src" / "infinitrain"
 
-#: capi -> loader -> device, memory, stream -> dispatch -> tensor -> autograd -> ops -> nn -> optim -> models -> train
+#: The flow of the house (docs/reading-order.md), from the contract to the training command.
 ORDER = (
     "errors",
     "config",
@@ -36,7 +36,12 @@ ORDER = (
     "cli",
 )
 #: Two layers may know each other's names where one is written as two rooms.
-TOGETHER = ({"device", "memory", "stream"}, {"copy", "dispatch", "strided"}, {"tensor", "autograd"}, {"random", "ops"})
+TOGETHER = (
+    {"device", "memory", "stream"},
+    {"copy", "dispatch", "strided"},
+    {"tensor", "autograd"},
+    {"random", "ops"},
+)
 
 
 def layer_of(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""Every testable sentence of the header has a conformance test of its id, and no test proves an id that is not there."""
+"""Each id in the header has its conformance test, and no test proves an id that is not there."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ KIT = ROOT / "packages" / "infinitrain-core" / "src" / "infinitrain" / "testing"
 
 def header_ids() -> list[str]:
     """List the ids in the header's comments, as `rt_04`."""
-    return [f"{area.lower()}_{number}" for area, number in re.findall(r"\[ITP-([A-Z]+)-(\d\d)\]", HEADER.read_text())]
+    return [
+        f"{area.lower()}_{number}"
+        for area, number in re.findall(r"\[ITP-([A-Z]+)-(\d\d)\]", HEADER.read_text())
+    ]
 
 
 def tested_ids() -> set[str]:

@@ -11,7 +11,12 @@ import pytest
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted(
     path
-    for top in ("capi/src", "packages/infinitrain-core/src", "packages/infinitrain-cpu/src", "packages/infinitrain-fake/src")
+    for top in (
+        "capi/src",
+        "packages/infinitrain-core/src",
+        "packages/infinitrain-cpu/src",
+        "packages/infinitrain-fake/src",
+    )
     for path in (ROOT / top).rglob("*.py")
 )
 NATIVE = sorted(
@@ -36,7 +41,9 @@ def test_native_files_are_short(path):
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_all_is_sorted(path):
     for node in ast.parse(path.read_text()).body:
-        if isinstance(node, ast.Assign) and any(isinstance(name, ast.Name) and name.id == "__all__" for name in node.targets):
+        if isinstance(node, ast.Assign) and any(
+            isinstance(name, ast.Name) and name.id == "__all__" for name in node.targets
+        ):
             names = ast.literal_eval(node.value)
             assert list(names) == sorted(names)
 

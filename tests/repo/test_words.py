@@ -14,13 +14,17 @@ RESERVED_NAMES = "packages/infinitrain-core/src/infinitrain/_abi/names.py"
 
 def tracked(*patterns: str) -> list[Path]:
     """List tracked files (all files where there is no git) below the given paths."""
-    result = subprocess.run(["git", "ls-files", "-z", "--", *patterns], cwd=ROOT, capture_output=True, text=True, check=True)
+    result = subprocess.run(
+        ["git", "ls-files", "-z", "--", *patterns], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     return [ROOT / name for name in result.stdout.split("\0") if name and (ROOT / name).is_file()]
 
 
 def test_core_and_header_name_no_vendor():
     found = []
-    for path in tracked("packages/infinitrain-core/src", "packages/infinitrain-core/csrc", "capi/include", "capi/sdk"):
+    for path in tracked(
+        "packages/infinitrain-core/src", "packages/infinitrain-core/csrc", "capi/include", "capi/sdk"
+    ):
         name = str(path.relative_to(ROOT))
         if name == RESERVED_NAMES:
             continue
@@ -46,6 +50,10 @@ def test_no_path_of_a_machine_is_tracked():
 
 
 def test_no_tracked_file_is_large():
-    large = [f"{path.relative_to(ROOT)}: {path.stat().st_size} bytes" for path in tracked() if path.stat().st_size > 200_000]
+    large = [
+        f"{path.relative_to(ROOT)}: {path.stat().st_size} bytes"
+        for path in tracked()
+        if path.stat().st_size > 200_000
+    ]
 
     assert large == []
