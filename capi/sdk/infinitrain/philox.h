@@ -78,63 +78,39 @@ ITP_PHILOX_FN double itp_exact_log(double x) {
   return (double)exponent * high + ((double)exponent * low + (2.0 * s + 2.0 * s * (z * tail)));
 }
 
+/* c[0] x^7 + ... + c[7]. */
+ITP_PHILOX_FN double itp_polynomial7(const double c[8], double x) {
+  double sum = c[0];
+  for (int k = 1; k < 8; ++k) sum = sum * x + c[k];
+  return sum;
+}
+
 /* A standard normal deviate: the inverse of the normal distribution at (word + 1/2) 2^-32.
  * Wichura, "Algorithm AS 241: the percentage points of the normal distribution", Applied Statistics 37
  * (1988), routine PPND16. Its third range, beyond r = 5, needs a probability under 1.4e-11: a word cannot
  * give one. */
 ITP_PHILOX_FN double itp_normal(uint32_t word) {
+  static const double a[8] = {2509.0809287301226727, 33430.575583588128105, 67265.770927008700853,
+                              45921.953931549871457, 13731.693765509461125, 1971.5909503065514427,
+                              133.14166789178437745, 3.387132872796366608};
+  static const double b[8] = {
+      5226.495278852854561,  28729.085735721942674, 39307.89580009271061,  21213.794301586595867,
+      5394.1960214247511077, 687.1870074920579083,  42.313330701600911252, 1.0};
+  static const double c[8] = {7.7454501427834140764e-4, 0.0227238449892691845833, 0.24178072517745061177,
+                              1.27045825245236838258,   3.64784832476320460504,   5.7694972214606914055,
+                              4.6303378461565452959,    1.42343711074968357734};
+  static const double d[8] = {
+      1.05075007164441684324e-9, 5.475938084995344946e-4, 0.0151986665636164571966, 0.14810397642748007459,
+      0.68976733498510000455,    1.6763848301838038494,   2.05319162663775882187,   1.0};
   const double p = ((double)word + 0.5) * 0x1p-32;
   const double q = p - 0.5;
   if (q <= 0.425 && q >= -0.425) {
     const double r = 0.180625 - q * q;
-    const double above =
-        ((((((r * 2509.0809287301226727 + 33430.575583588128105) * r + 67265.770927008700853) * r +
-            45921.953931549871457) *
-               r +
-           13731.693765509461125) *
-              r +
-          1971.5909503065514427) *
-             r +
-         133.14166789178437745) *
-            r +
-        3.387132872796366608;
-    const double below =
-        ((((((r * 5226.495278852854561 + 28729.085735721942674) * r + 39307.89580009271061) * r +
-            21213.794301586595867) *
-               r +
-           5394.1960214247511077) *
-              r +
-          687.1870074920579083) *
-             r +
-         42.313330701600911252) *
-            r +
-        1.0;
-    return q * above / below;
+    return q * itp_polynomial7(a, r) / itp_polynomial7(b, r);
   }
   const double r = sqrt(-itp_exact_log(q < 0.0 ? p : 1.0 - p)) - 1.6;
-  const double above =
-      ((((((r * 7.7454501427834140764e-4 + 0.0227238449892691845833) * r + 0.24178072517745061177) * r +
-          1.27045825245236838258) *
-             r +
-         3.64784832476320460504) *
-            r +
-        5.7694972214606914055) *
-           r +
-       4.6303378461565452959) *
-          r +
-      1.42343711074968357734;
-  const double below =
-      ((((((r * 1.05075007164441684324e-9 + 5.475938084995344946e-4) * r + 0.0151986665636164571966) * r +
-          0.14810397642748007459) *
-             r +
-         0.68976733498510000455) *
-            r +
-        1.6763848301838038494) *
-           r +
-       2.05319162663775882187) *
-          r +
-      1.0;
-  return q < 0.0 ? -(above / below) : above / below;
+  const double z = itp_polynomial7(c, r) / itp_polynomial7(d, r);
+  return q < 0.0 ? -z : z;
 }
 
 #endif
