@@ -1,0 +1,15 @@
+# find_package(InfinitrainCapi) gives the target Infinitrain::capi (include paths) and infinitrain_add_provider().
+if(NOT TARGET Infinitrain::capi)
+  # Inside a wheel the data lies beside this folder; in the source tree two levels above the Python package.
+  get_filename_component(_itp_package "${CMAKE_CURRENT_LIST_DIR}/.." ABSOLUTE)
+  if(EXISTS "${_itp_package}/data/include/infinitrain/provider.h")
+    set(INFINITRAIN_CAPI_ROOT "${_itp_package}/data")
+  else()
+    get_filename_component(INFINITRAIN_CAPI_ROOT "${_itp_package}/../.." ABSOLUTE)
+  endif()
+  add_library(Infinitrain::capi INTERFACE IMPORTED GLOBAL)
+  set_target_properties(
+    Infinitrain::capi PROPERTIES INTERFACE_INCLUDE_DIRECTORIES
+                                 "${INFINITRAIN_CAPI_ROOT}/include;${INFINITRAIN_CAPI_ROOT}/sdk")
+endif()
+include("${CMAKE_CURRENT_LIST_DIR}/InfinitrainAddProvider.cmake")

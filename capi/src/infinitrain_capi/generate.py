@@ -1,0 +1,106 @@
+"""Generate the SDK's kernels.h from kernels.toml: `python -m infinitrain_capi.generate [--check]`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from infinitrain_capi import sdk_dir
+from infinitrain_capi.table import Attribute, KernelRow, load
+
+_HEAD = """\
+/* Generated from kernels.toml by `python -m infinitrain_capi.generate`; do not edit.
+ *
+ * For every kernel: its schema as the table has it, its arguments by name, and a function that fills them
+ * from a launch after checking counts and kinds. An optional operand that is absent is NULL.
+ */
+#ifndef INFINITRAIN_KERNELS_H_
+#define INFINITRAIN_KERNELS_H_
+
+#include "infinitrain/error.h"
+#include "infinitrain/provider.h"
+
+"""
+_TAIL = "#endif\n"
+_C_TYPES = {"i64": "int64_t", "f64": "double", "bool": "int", "dtype": "int64_t"}
+_FIELDS = {"i64": "u.i", "f64": "u.d", "bool": "u.i != 0", "dtype": "u.i"}
+_KINDS = {"i64": "I64", "f64": "F64", "bool": "BOOL", "dtype": "DTYPE"}
+
+
+def _attribute_member(attribute: Attribute) -> str:
+    if attribute.kind in _C_TYPES:
+        return f"  {_C_TYPES[attribute.kind]} {attribute.name};\n"
+    return f"  const itp_value *{attribute.name};\n"
+
+
+def _attribute_check(index: int, attribute: Attribute) -> str:
+    value = f"l->attrs[{index}].kind"
+    if attribute.kind == "scalar":
+        allowed = " || ".join(f"{value} == ITP_V_{kind}" for kind in ("I64", "F64", "BOOL"))
+        return f"({allowed})"
+    kind = {"i64s": "I64S", "str": "STR"}.get(attribute.kind) or _KINDS[attribute.kind]
+    return f"{value} == ITP_V_{kind}"
+
+
+def _attribute_fill(index: int, attribute: Attribute) -> str:
+    if attribute.kind == "bool":
+        return f"  a->{attribute.name} = l->attrs[{index}].u.i != 0;\n"
+    if attribute.kind in _FIELDS:
+        return f"  a->{attribute.name} = l->attrs[{index}].{_FIELDS[attribute.kind]};\n"
+    return f"  a->{attribute.name} = &l->attrs[{index}];\n"
+
+
+def render_row(row: KernelRow) -> str:
+    """Write the schema, the argument struct and the unpacker of one kernel."""
+    name = row.name
+    parts = [f'static const char itp_schema_{name}[] =\n    "{row.schema}";\n', f"typedef struct itp_args_{name} {{\n"]
+    parts += [f"  const itp_tensor *{operand.name};\n" for operand in row.inputs]
+    parts += [f"  itp_tensor *{output.name};\n" for output in row.outputs]
+    parts += [_attribute_member(attribute) for attribute in row.attributes]
+    parts.append(f"}} itp_args_{name};\n")
+    parts.append(
+        f"static inline itp_status itp_unpack_{name}(const itp_launch *l, itp_args_{name} *a, itp_error *err) {{\n"
+    )
+    counts = f"{len(row.inputs)}, {len(row.outputs)}, {len(row.attributes)}"
+    parts.append(f'  if (!itp_counts_are(l, {counts})) return itp_bad_counts(l, "{name}", {counts}, err);\n')
+    present = [f"l->inputs[{i}] != NULL" for i, operand in enumerate(row.inputs) if not operand.optional]
+    present += [f"l->outputs[{i}] != NULL" for i, output in enumerate(row.outputs) if not output.optional]
+    kinds = [_attribute_check(i, attribute) for i, attribute in enumerate(row.attributes)]
+    for conditions, what in ((present, "a required tensor is missing"), (kinds, "an attribute is of another kind")):
+        if conditions:
+            joined = " &&\n        ".join(conditions)
+            parts.append(
+                f"  if (!({joined}))\n"
+                f'    return ITP_FAIL(err, INVALID_ARGUMENT, "{name}", "%s: %s", "{what}", itp_schema_{name});\n'
+            )
+    parts += [f"  a->{operand.name} = l->inputs[{i}];\n" for i, operand in enumerate(row.inputs)]
+    parts += [f"  a->{output.name} = l->outputs[{i}];\n" for i, output in enumerate(row.outputs)]
+    parts += [_attribute_fill(i, attribute) for i, attribute in enumerate(row.attributes)]
+    parts.append("  return ITP_OK;\n}\n\n")
+    return "".join(parts)
+
+
+def render() -> str:
+    """Write the whole header."""
+    rows = load()
+    names = "".join(f"  X({row.name}, {row.version}) \\\n" for row in rows.values())
+    listing = f"/* X(name, version) for every kernel of the table, in its order. */\n#define ITP_KERNELS(X) \\\n{names}\n"
+    count = f"#define ITP_KERNEL_COUNT {len(rows)}\n\n"
+    return _HEAD + count + listing + "".join(render_row(row) for row in rows.values()) + _TAIL
+
+
+def main() -> int:
+    """Write the header, or with --check say whether it is up to date."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if the header is out of date")
+    options = parser.parse_args()
+    path = sdk_dir() / "infinitrain" / "kernels.h"
+    text = render()
+    if options.check:
+        return 0 if path.is_file() and path.read_text(encoding="ascii") == text else 1
+    path.write_text(text, encoding="ascii")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
