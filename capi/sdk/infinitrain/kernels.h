@@ -1,7 +1,8 @@
 /* Generated from kernels.toml by `python -m infinitrain_capi.generate`; do not edit.
  *
- * For every kernel: its schema as the table has it, its arguments by name, and a function that fills them
- * from a launch after checking counts and kinds. An optional operand that is absent is NULL.
+ * For every kernel: the dtypes that T may take (a mask), the flags that the row allows (a provider sets
+ * those that it honours), its schema as the table has it, its arguments by name, and a function that fills
+ * them from a launch after checking counts and kinds. An optional operand that is absent is NULL.
  */
 #ifndef INFINITRAIN_KERNELS_H_
 #define INFINITRAIN_KERNELS_H_
@@ -87,6 +88,8 @@
   X(LayerNormForward, 1) \
   X(LayerNormBackward, 1) \
 
+#define ITP_DTYPES_Cast 0x1fff
+#define ITP_ALLOWS_Cast (ITP_K_STRIDED)
 static const char itp_schema_Cast[] =
     "Cast(T x) -> (U y)";
 typedef struct itp_args_Cast {
@@ -103,6 +106,8 @@ static inline itp_status itp_unpack_Cast(const itp_launch *l, itp_args_Cast *a, 
   return ITP_OK;
 }
 
+#define ITP_DTYPES_Fill 0x1fff
+#define ITP_ALLOWS_Fill (ITP_K_STRIDED)
 static const char itp_schema_Fill[] =
     "Fill(*, scalar value) -> (T y)";
 typedef struct itp_args_Fill {
@@ -120,6 +125,8 @@ static inline itp_status itp_unpack_Fill(const itp_launch *l, itp_args_Fill *a, 
   return ITP_OK;
 }
 
+#define ITP_DTYPES_Copy 0x1fff
+#define ITP_ALLOWS_Copy (ITP_K_STRIDED)
 static const char itp_schema_Copy[] =
     "Copy(T x) -> (T y)";
 typedef struct itp_args_Copy {
@@ -136,6 +143,8 @@ static inline itp_status itp_unpack_Copy(const itp_launch *l, itp_args_Copy *a, 
   return ITP_OK;
 }
 
+#define ITP_DTYPES_NoOpForward 0x1fff
+#define ITP_ALLOWS_NoOpForward (0 | ITP_K_MAY_ALIAS)
 static const char itp_schema_NoOpForward[] =
     "NoOpForward(T x) -> (T y)";
 typedef struct itp_args_NoOpForward {
@@ -152,6 +161,8 @@ static inline itp_status itp_unpack_NoOpForward(const itp_launch *l, itp_args_No
   return ITP_OK;
 }
 
+#define ITP_DTYPES_NoOpBackward 0x1fff
+#define ITP_ALLOWS_NoOpBackward (0 | ITP_K_MAY_ALIAS)
 static const char itp_schema_NoOpBackward[] =
     "NoOpBackward(T grad) -> (T dx)";
 typedef struct itp_args_NoOpBackward {
@@ -168,6 +179,8 @@ static inline itp_status itp_unpack_NoOpBackward(const itp_launch *l, itp_args_N
   return ITP_OK;
 }
 
+#define ITP_DTYPES_NegForward 0x1ffe
+#define ITP_ALLOWS_NegForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
 static const char itp_schema_NegForward[] =
     "NegForward(T x) -> (T y)";
 typedef struct itp_args_NegForward {
@@ -184,6 +197,8 @@ static inline itp_status itp_unpack_NegForward(const itp_launch *l, itp_args_Neg
   return ITP_OK;
 }
 
+#define ITP_DTYPES_AbsForward 0x1ffe
+#define ITP_ALLOWS_AbsForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
 static const char itp_schema_AbsForward[] =
     "AbsForward(T x) -> (T y)";
 typedef struct itp_args_AbsForward {
@@ -200,6 +215,8 @@ static inline itp_status itp_unpack_AbsForward(const itp_launch *l, itp_args_Abs
   return ITP_OK;
 }
 
+#define ITP_DTYPES_ReciprocalForward 0x1e00
+#define ITP_ALLOWS_ReciprocalForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
 static const char itp_schema_ReciprocalForward[] =
     "ReciprocalForward(T x) -> (T y)";
 typedef struct itp_args_ReciprocalForward {
@@ -216,6 +233,8 @@ static inline itp_status itp_unpack_ReciprocalForward(const itp_launch *l, itp_a
   return ITP_OK;
 }
 
+#define ITP_DTYPES_SqrtForward 0x1e00
+#define ITP_ALLOWS_SqrtForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
 static const char itp_schema_SqrtForward[] =
     "SqrtForward(T x) -> (T y)";
 typedef struct itp_args_SqrtForward {
@@ -232,6 +251,8 @@ static inline itp_status itp_unpack_SqrtForward(const itp_launch *l, itp_args_Sq
   return ITP_OK;
 }
 
+#define ITP_DTYPES_RsqrtForward 0x1e00
+#define ITP_ALLOWS_RsqrtForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
 static const char itp_schema_RsqrtForward[] =
     "RsqrtForward(T x) -> (T y)";
 typedef struct itp_args_RsqrtForward {
@@ -248,6 +269,8 @@ static inline itp_status itp_unpack_RsqrtForward(const itp_launch *l, itp_args_R
   return ITP_OK;
 }
 
+#define ITP_DTYPES_ExpForward 0x1e00
+#define ITP_ALLOWS_ExpForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
 static const char itp_schema_ExpForward[] =
     "ExpForward(T x) -> (T y)";
 typedef struct itp_args_ExpForward {
@@ -264,6 +287,8 @@ static inline itp_status itp_unpack_ExpForward(const itp_launch *l, itp_args_Exp
   return ITP_OK;
 }
 
+#define ITP_DTYPES_LogForward 0x1e00
+#define ITP_ALLOWS_LogForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
 static const char itp_schema_LogForward[] =
     "LogForward(T x) -> (T y)";
 typedef struct itp_args_LogForward {
@@ -280,6 +305,8 @@ static inline itp_status itp_unpack_LogForward(const itp_launch *l, itp_args_Log
   return ITP_OK;
 }
 
+#define ITP_DTYPES_SinForward 0x1e00
+#define ITP_ALLOWS_SinForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
 static const char itp_schema_SinForward[] =
     "SinForward(T x) -> (T y)";
 typedef struct itp_args_SinForward {
@@ -296,6 +323,8 @@ static inline itp_status itp_unpack_SinForward(const itp_launch *l, itp_args_Sin
   return ITP_OK;
 }
 
+#define ITP_DTYPES_CosForward 0x1e00
+#define ITP_ALLOWS_CosForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
 static const char itp_schema_CosForward[] =
     "CosForward(T x) -> (T y)";
 typedef struct itp_args_CosForward {
@@ -312,6 +341,8 @@ static inline itp_status itp_unpack_CosForward(const itp_launch *l, itp_args_Cos
   return ITP_OK;
 }
 
+#define ITP_DTYPES_TanhForward 0x1e00
+#define ITP_ALLOWS_TanhForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
 static const char itp_schema_TanhForward[] =
     "TanhForward(T x) -> (T y)";
 typedef struct itp_args_TanhForward {
@@ -328,6 +359,8 @@ static inline itp_status itp_unpack_TanhForward(const itp_launch *l, itp_args_Ta
   return ITP_OK;
 }
 
+#define ITP_DTYPES_TanhBackward 0x1e00
+#define ITP_ALLOWS_TanhBackward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
 static const char itp_schema_TanhBackward[] =
     "TanhBackward(T y, T grad) -> (T dx)";
 typedef struct itp_args_TanhBackward {
@@ -347,6 +380,8 @@ static inline itp_status itp_unpack_TanhBackward(const itp_launch *l, itp_args_T
   return ITP_OK;
 }
 
+#define ITP_DTYPES_SigmoidForward 0x1e00
+#define ITP_ALLOWS_SigmoidForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
 static const char itp_schema_SigmoidForward[] =
     "SigmoidForward(T x) -> (T y)";
 typedef struct itp_args_SigmoidForward {
@@ -363,6 +398,8 @@ static inline itp_status itp_unpack_SigmoidForward(const itp_launch *l, itp_args
   return ITP_OK;
 }
 
+#define ITP_DTYPES_SigmoidBackward 0x1e00
+#define ITP_ALLOWS_SigmoidBackward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
 static const char itp_schema_SigmoidBackward[] =
     "SigmoidBackward(T y, T grad) -> (T dx)";
 typedef struct itp_args_SigmoidBackward {
@@ -382,6 +419,8 @@ static inline itp_status itp_unpack_SigmoidBackward(const itp_launch *l, itp_arg
   return ITP_OK;
 }
 
+#define ITP_DTYPES_ReluForward 0x1ffe
+#define ITP_ALLOWS_ReluForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
 static const char itp_schema_ReluForward[] =
     "ReluForward(T x) -> (T y)";
 typedef struct itp_args_ReluForward {
@@ -398,6 +437,8 @@ static inline itp_status itp_unpack_ReluForward(const itp_launch *l, itp_args_Re
   return ITP_OK;
 }
 
+#define ITP_DTYPES_ReluBackward 0x1e00
+#define ITP_ALLOWS_ReluBackward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
 static const char itp_schema_ReluBackward[] =
     "ReluBackward(T y, T grad) -> (T dx)";
 typedef struct itp_args_ReluBackward {
@@ -417,6 +458,8 @@ static inline itp_status itp_unpack_ReluBackward(const itp_launch *l, itp_args_R
   return ITP_OK;
 }
 
+#define ITP_DTYPES_AddForward 0x1ffe
+#define ITP_ALLOWS_AddForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
 static const char itp_schema_AddForward[] =
     "AddForward(T a, T b) -> (T y)";
 typedef struct itp_args_AddForward {
@@ -436,6 +479,8 @@ static inline itp_status itp_unpack_AddForward(const itp_launch *l, itp_args_Add
   return ITP_OK;
 }
 
+#define ITP_DTYPES_SubForward 0x1ffe
+#define ITP_ALLOWS_SubForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
 static const char itp_schema_SubForward[] =
     "SubForward(T a, T b) -> (T y)";
 typedef struct itp_args_SubForward {
@@ -455,6 +500,8 @@ static inline itp_status itp_unpack_SubForward(const itp_launch *l, itp_args_Sub
   return ITP_OK;
 }
 
+#define ITP_DTYPES_MulForward 0x1ffe
+#define ITP_ALLOWS_MulForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
 static const char itp_schema_MulForward[] =
     "MulForward(T a, T b) -> (T y)";
 typedef struct itp_args_MulForward {
@@ -474,6 +521,8 @@ static inline itp_status itp_unpack_MulForward(const itp_launch *l, itp_args_Mul
   return ITP_OK;
 }
 
+#define ITP_DTYPES_DivForward 0x1e00
+#define ITP_ALLOWS_DivForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
 static const char itp_schema_DivForward[] =
     "DivForward(T a, T b) -> (T y)";
 typedef struct itp_args_DivForward {
@@ -493,6 +542,8 @@ static inline itp_status itp_unpack_DivForward(const itp_launch *l, itp_args_Div
   return ITP_OK;
 }
 
+#define ITP_DTYPES_FloorDivideForward 0x1ffe
+#define ITP_ALLOWS_FloorDivideForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
 static const char itp_schema_FloorDivideForward[] =
     "FloorDivideForward(T a, T b) -> (T y)";
 typedef struct itp_args_FloorDivideForward {
@@ -512,6 +563,8 @@ static inline itp_status itp_unpack_FloorDivideForward(const itp_launch *l, itp_
   return ITP_OK;
 }
 
+#define ITP_DTYPES_RemainderForward 0x1ffe
+#define ITP_ALLOWS_RemainderForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
 static const char itp_schema_RemainderForward[] =
     "RemainderForward(T a, T b) -> (T y)";
 typedef struct itp_args_RemainderForward {
@@ -531,6 +584,8 @@ static inline itp_status itp_unpack_RemainderForward(const itp_launch *l, itp_ar
   return ITP_OK;
 }
 
+#define ITP_DTYPES_PowForward 0x1ffe
+#define ITP_ALLOWS_PowForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
 static const char itp_schema_PowForward[] =
     "PowForward(T a, T b) -> (T y)";
 typedef struct itp_args_PowForward {
@@ -550,6 +605,8 @@ static inline itp_status itp_unpack_PowForward(const itp_launch *l, itp_args_Pow
   return ITP_OK;
 }
 
+#define ITP_DTYPES_MaximumForward 0x1ffe
+#define ITP_ALLOWS_MaximumForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
 static const char itp_schema_MaximumForward[] =
     "MaximumForward(T a, T b) -> (T y)";
 typedef struct itp_args_MaximumForward {
@@ -569,6 +626,8 @@ static inline itp_status itp_unpack_MaximumForward(const itp_launch *l, itp_args
   return ITP_OK;
 }
 
+#define ITP_DTYPES_MinimumForward 0x1ffe
+#define ITP_ALLOWS_MinimumForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
 static const char itp_schema_MinimumForward[] =
     "MinimumForward(T a, T b) -> (T y)";
 typedef struct itp_args_MinimumForward {
@@ -588,6 +647,8 @@ static inline itp_status itp_unpack_MinimumForward(const itp_launch *l, itp_args
   return ITP_OK;
 }
 
+#define ITP_DTYPES_AddScalar 0x1ffe
+#define ITP_ALLOWS_AddScalar (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
 static const char itp_schema_AddScalar[] =
     "AddScalar(T x, *, scalar value) -> (T y)";
 typedef struct itp_args_AddScalar {
@@ -608,6 +669,8 @@ static inline itp_status itp_unpack_AddScalar(const itp_launch *l, itp_args_AddS
   return ITP_OK;
 }
 
+#define ITP_DTYPES_MulScalar 0x1ffe
+#define ITP_ALLOWS_MulScalar (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
 static const char itp_schema_MulScalar[] =
     "MulScalar(T x, *, scalar value) -> (T y)";
 typedef struct itp_args_MulScalar {
@@ -628,6 +691,8 @@ static inline itp_status itp_unpack_MulScalar(const itp_launch *l, itp_args_MulS
   return ITP_OK;
 }
 
+#define ITP_DTYPES_EqualsForward 0x1fff
+#define ITP_ALLOWS_EqualsForward (ITP_K_STRIDED)
 static const char itp_schema_EqualsForward[] =
     "EqualsForward(T a, T b) -> (bool y)";
 typedef struct itp_args_EqualsForward {
@@ -647,6 +712,8 @@ static inline itp_status itp_unpack_EqualsForward(const itp_launch *l, itp_args_
   return ITP_OK;
 }
 
+#define ITP_DTYPES_LtForward 0x1fff
+#define ITP_ALLOWS_LtForward (ITP_K_STRIDED)
 static const char itp_schema_LtForward[] =
     "LtForward(T a, T b) -> (bool y)";
 typedef struct itp_args_LtForward {
@@ -666,6 +733,8 @@ static inline itp_status itp_unpack_LtForward(const itp_launch *l, itp_args_LtFo
   return ITP_OK;
 }
 
+#define ITP_DTYPES_LeForward 0x1fff
+#define ITP_ALLOWS_LeForward (ITP_K_STRIDED)
 static const char itp_schema_LeForward[] =
     "LeForward(T a, T b) -> (bool y)";
 typedef struct itp_args_LeForward {
@@ -685,6 +754,8 @@ static inline itp_status itp_unpack_LeForward(const itp_launch *l, itp_args_LeFo
   return ITP_OK;
 }
 
+#define ITP_DTYPES_GtForward 0x1fff
+#define ITP_ALLOWS_GtForward (ITP_K_STRIDED)
 static const char itp_schema_GtForward[] =
     "GtForward(T a, T b) -> (bool y)";
 typedef struct itp_args_GtForward {
@@ -704,6 +775,8 @@ static inline itp_status itp_unpack_GtForward(const itp_launch *l, itp_args_GtFo
   return ITP_OK;
 }
 
+#define ITP_DTYPES_GeForward 0x1fff
+#define ITP_ALLOWS_GeForward (ITP_K_STRIDED)
 static const char itp_schema_GeForward[] =
     "GeForward(T a, T b) -> (bool y)";
 typedef struct itp_args_GeForward {
@@ -723,6 +796,8 @@ static inline itp_status itp_unpack_GeForward(const itp_launch *l, itp_args_GeFo
   return ITP_OK;
 }
 
+#define ITP_DTYPES_AndForward 0x0
+#define ITP_ALLOWS_AndForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
 static const char itp_schema_AndForward[] =
     "AndForward(bool a, bool b) -> (bool y)";
 typedef struct itp_args_AndForward {
@@ -742,6 +817,8 @@ static inline itp_status itp_unpack_AndForward(const itp_launch *l, itp_args_And
   return ITP_OK;
 }
 
+#define ITP_DTYPES_OrForward 0x0
+#define ITP_ALLOWS_OrForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
 static const char itp_schema_OrForward[] =
     "OrForward(bool a, bool b) -> (bool y)";
 typedef struct itp_args_OrForward {
@@ -761,6 +838,8 @@ static inline itp_status itp_unpack_OrForward(const itp_launch *l, itp_args_OrFo
   return ITP_OK;
 }
 
+#define ITP_DTYPES_NotForward 0x0
+#define ITP_ALLOWS_NotForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
 static const char itp_schema_NotForward[] =
     "NotForward(bool x) -> (bool y)";
 typedef struct itp_args_NotForward {
@@ -777,6 +856,8 @@ static inline itp_status itp_unpack_NotForward(const itp_launch *l, itp_args_Not
   return ITP_OK;
 }
 
+#define ITP_DTYPES_WhereForward 0x1fff
+#define ITP_ALLOWS_WhereForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
 static const char itp_schema_WhereForward[] =
     "WhereForward(bool condition, T a, T b) -> (T y)";
 typedef struct itp_args_WhereForward {
@@ -799,6 +880,8 @@ static inline itp_status itp_unpack_WhereForward(const itp_launch *l, itp_args_W
   return ITP_OK;
 }
 
+#define ITP_DTYPES_SumForward 0x1ffe
+#define ITP_ALLOWS_SumForward (ITP_K_STRIDED)
 static const char itp_schema_SumForward[] =
     "SumForward(T x) -> (T y)";
 typedef struct itp_args_SumForward {
@@ -815,6 +898,8 @@ static inline itp_status itp_unpack_SumForward(const itp_launch *l, itp_args_Sum
   return ITP_OK;
 }
 
+#define ITP_DTYPES_MeanForward 0x1e00
+#define ITP_ALLOWS_MeanForward (ITP_K_STRIDED)
 static const char itp_schema_MeanForward[] =
     "MeanForward(T x) -> (T y)";
 typedef struct itp_args_MeanForward {
@@ -831,6 +916,8 @@ static inline itp_status itp_unpack_MeanForward(const itp_launch *l, itp_args_Me
   return ITP_OK;
 }
 
+#define ITP_DTYPES_MaxForward 0x1fff
+#define ITP_ALLOWS_MaxForward (ITP_K_STRIDED)
 static const char itp_schema_MaxForward[] =
     "MaxForward(T x) -> (T y)";
 typedef struct itp_args_MaxForward {
@@ -847,6 +934,8 @@ static inline itp_status itp_unpack_MaxForward(const itp_launch *l, itp_args_Max
   return ITP_OK;
 }
 
+#define ITP_DTYPES_MinForward 0x1fff
+#define ITP_ALLOWS_MinForward (ITP_K_STRIDED)
 static const char itp_schema_MinForward[] =
     "MinForward(T x) -> (T y)";
 typedef struct itp_args_MinForward {
@@ -863,6 +952,8 @@ static inline itp_status itp_unpack_MinForward(const itp_launch *l, itp_args_Min
   return ITP_OK;
 }
 
+#define ITP_DTYPES_SquaredNorm 0x1e00
+#define ITP_ALLOWS_SquaredNorm (0)
 static const char itp_schema_SquaredNorm[] =
     "SquaredNorm(T x, *, bool accumulate=false) -> (inout A y)";
 typedef struct itp_args_SquaredNorm {
@@ -883,6 +974,8 @@ static inline itp_status itp_unpack_SquaredNorm(const itp_launch *l, itp_args_Sq
   return ITP_OK;
 }
 
+#define ITP_DTYPES_MatmulForward 0x1e00
+#define ITP_ALLOWS_MatmulForward (ITP_K_STRIDED)
 static const char itp_schema_MatmulForward[] =
     "MatmulForward(T a, T b, *, bool accumulate=false) -> (inout T y)";
 typedef struct itp_args_MatmulForward {
@@ -906,6 +999,8 @@ static inline itp_status itp_unpack_MatmulForward(const itp_launch *l, itp_args_
   return ITP_OK;
 }
 
+#define ITP_DTYPES_LinearForward 0x1e00
+#define ITP_ALLOWS_LinearForward (0)
 static const char itp_schema_LinearForward[] =
     "LinearForward(T x, T weight, T? bias) -> (T y)";
 typedef struct itp_args_LinearForward {
@@ -927,6 +1022,8 @@ static inline itp_status itp_unpack_LinearForward(const itp_launch *l, itp_args_
   return ITP_OK;
 }
 
+#define ITP_DTYPES_LinearBackwardInput 0x1e00
+#define ITP_ALLOWS_LinearBackwardInput (0)
 static const char itp_schema_LinearBackwardInput[] =
     "LinearBackwardInput(T grad, T weight, *, bool accumulate=false) -> (inout T dx)";
 typedef struct itp_args_LinearBackwardInput {
@@ -950,6 +1047,8 @@ static inline itp_status itp_unpack_LinearBackwardInput(const itp_launch *l, itp
   return ITP_OK;
 }
 
+#define ITP_DTYPES_LinearBackwardWeight 0x1e00
+#define ITP_ALLOWS_LinearBackwardWeight (0)
 static const char itp_schema_LinearBackwardWeight[] =
     "LinearBackwardWeight(T x, T grad, *, bool accumulate=false) -> (inout T dweight)";
 typedef struct itp_args_LinearBackwardWeight {
@@ -973,6 +1072,8 @@ static inline itp_status itp_unpack_LinearBackwardWeight(const itp_launch *l, it
   return ITP_OK;
 }
 
+#define ITP_DTYPES_LinearBackwardBias 0x1e00
+#define ITP_ALLOWS_LinearBackwardBias (0)
 static const char itp_schema_LinearBackwardBias[] =
     "LinearBackwardBias(T grad, *, bool accumulate=false) -> (inout T dbias)";
 typedef struct itp_args_LinearBackwardBias {
@@ -993,6 +1094,8 @@ static inline itp_status itp_unpack_LinearBackwardBias(const itp_launch *l, itp_
   return ITP_OK;
 }
 
+#define ITP_DTYPES_CrossEntropyForward 0x1e00
+#define ITP_ALLOWS_CrossEntropyForward (0)
 static const char itp_schema_CrossEntropyForward[] =
     "CrossEntropyForward(T logits, i64 target, *, i64 ignore_index=-100) -> (A loss, A lse)";
 typedef struct itp_args_CrossEntropyForward {
@@ -1019,6 +1122,8 @@ static inline itp_status itp_unpack_CrossEntropyForward(const itp_launch *l, itp
   return ITP_OK;
 }
 
+#define ITP_DTYPES_CrossEntropyBackward 0x1e00
+#define ITP_ALLOWS_CrossEntropyBackward (0 | ITP_K_MAY_ALIAS)
 static const char itp_schema_CrossEntropyBackward[] =
     "CrossEntropyBackward(T logits, i64 target, A lse, A grad, *, i64 ignore_index=-100) -> (T dlogits)";
 typedef struct itp_args_CrossEntropyBackward {
@@ -1048,6 +1153,8 @@ static inline itp_status itp_unpack_CrossEntropyBackward(const itp_launch *l, it
   return ITP_OK;
 }
 
+#define ITP_DTYPES_AccumulateGrad 0x1e00
+#define ITP_ALLOWS_AccumulateGrad (0)
 static const char itp_schema_AccumulateGrad[] =
     "AccumulateGrad(T grad, f32? rate) -> (inout T y)";
 typedef struct itp_args_AccumulateGrad {
@@ -1066,6 +1173,8 @@ static inline itp_status itp_unpack_AccumulateGrad(const itp_launch *l, itp_args
   return ITP_OK;
 }
 
+#define ITP_DTYPES_AdamAccumulateGrad 0x1e00
+#define ITP_ALLOWS_AdamAccumulateGrad (0)
 static const char itp_schema_AdamAccumulateGrad[] =
     "AdamAccumulateGrad(T grad, f32 lr, i64 step, f32? grad_scale, *, f64 beta1=0.9, f64 beta2=0.999, f64 eps=1e-8, f64 weight_decay=0.0) -> (inout T param, inout A m, inout A v)";
 typedef struct itp_args_AdamAccumulateGrad {
@@ -1109,6 +1218,8 @@ static inline itp_status itp_unpack_AdamAccumulateGrad(const itp_launch *l, itp_
   return ITP_OK;
 }
 
+#define ITP_DTYPES_UniformForward 0x1e00
+#define ITP_ALLOWS_UniformForward (0)
 static const char itp_schema_UniformForward[] =
     "UniformForward(i64 state, *, f64 low=0.0, f64 high=1.0) -> (T y)";
 typedef struct itp_args_UniformForward {
@@ -1132,6 +1243,8 @@ static inline itp_status itp_unpack_UniformForward(const itp_launch *l, itp_args
   return ITP_OK;
 }
 
+#define ITP_DTYPES_NormalForward 0x1e00
+#define ITP_ALLOWS_NormalForward (0)
 static const char itp_schema_NormalForward[] =
     "NormalForward(i64 state, *, f64 mean=0.0, f64 std=1.0) -> (T y)";
 typedef struct itp_args_NormalForward {
@@ -1155,6 +1268,8 @@ static inline itp_status itp_unpack_NormalForward(const itp_launch *l, itp_args_
   return ITP_OK;
 }
 
+#define ITP_DTYPES_DropoutForward 0x1e00
+#define ITP_ALLOWS_DropoutForward (0)
 static const char itp_schema_DropoutForward[] =
     "DropoutForward(T x, i64 state, *, f64 p) -> (T y, bool mask)";
 typedef struct itp_args_DropoutForward {
@@ -1181,6 +1296,8 @@ static inline itp_status itp_unpack_DropoutForward(const itp_launch *l, itp_args
   return ITP_OK;
 }
 
+#define ITP_DTYPES_DropoutBackward 0x1e00
+#define ITP_ALLOWS_DropoutBackward (0)
 static const char itp_schema_DropoutBackward[] =
     "DropoutBackward(T grad, bool mask, *, f64 p) -> (T dx)";
 typedef struct itp_args_DropoutBackward {
@@ -1204,6 +1321,8 @@ static inline itp_status itp_unpack_DropoutBackward(const itp_launch *l, itp_arg
   return ITP_OK;
 }
 
+#define ITP_DTYPES_EmbeddingForward 0x1fff
+#define ITP_ALLOWS_EmbeddingForward (0)
 static const char itp_schema_EmbeddingForward[] =
     "EmbeddingForward(i64 index, T weight) -> (T y)";
 typedef struct itp_args_EmbeddingForward {
@@ -1223,6 +1342,8 @@ static inline itp_status itp_unpack_EmbeddingForward(const itp_launch *l, itp_ar
   return ITP_OK;
 }
 
+#define ITP_DTYPES_EmbeddingBackward 0x1e00
+#define ITP_ALLOWS_EmbeddingBackward (0)
 static const char itp_schema_EmbeddingBackward[] =
     "EmbeddingBackward(i64 index, T grad, *, bool accumulate=false) -> (inout T dweight)";
 typedef struct itp_args_EmbeddingBackward {
@@ -1246,6 +1367,8 @@ static inline itp_status itp_unpack_EmbeddingBackward(const itp_launch *l, itp_a
   return ITP_OK;
 }
 
+#define ITP_DTYPES_GatherForward 0x1fff
+#define ITP_ALLOWS_GatherForward (0)
 static const char itp_schema_GatherForward[] =
     "GatherForward(T x, i64 index, *, i64 dim) -> (T y)";
 typedef struct itp_args_GatherForward {
@@ -1269,6 +1392,8 @@ static inline itp_status itp_unpack_GatherForward(const itp_launch *l, itp_args_
   return ITP_OK;
 }
 
+#define ITP_DTYPES_GatherBackward 0x1e00
+#define ITP_ALLOWS_GatherBackward (0)
 static const char itp_schema_GatherBackward[] =
     "GatherBackward(T grad, i64 index, *, i64 dim, bool accumulate=false) -> (inout T dx)";
 typedef struct itp_args_GatherBackward {
@@ -1295,6 +1420,8 @@ static inline itp_status itp_unpack_GatherBackward(const itp_launch *l, itp_args
   return ITP_OK;
 }
 
+#define ITP_DTYPES_ScatterForward 0x1fff
+#define ITP_ALLOWS_ScatterForward (0)
 static const char itp_schema_ScatterForward[] =
     "ScatterForward(i64 index, T values, *, i64 dim) -> (inout T y)";
 typedef struct itp_args_ScatterForward {
@@ -1318,6 +1445,8 @@ static inline itp_status itp_unpack_ScatterForward(const itp_launch *l, itp_args
   return ITP_OK;
 }
 
+#define ITP_DTYPES_TrilForward 0x1fff
+#define ITP_ALLOWS_TrilForward (0 | ITP_K_MAY_ALIAS)
 static const char itp_schema_TrilForward[] =
     "TrilForward(T x, *, i64 diagonal=0) -> (T y)";
 typedef struct itp_args_TrilForward {
@@ -1338,6 +1467,8 @@ static inline itp_status itp_unpack_TrilForward(const itp_launch *l, itp_args_Tr
   return ITP_OK;
 }
 
+#define ITP_DTYPES_TriuForward 0x1fff
+#define ITP_ALLOWS_TriuForward (0 | ITP_K_MAY_ALIAS)
 static const char itp_schema_TriuForward[] =
     "TriuForward(T x, *, i64 diagonal=0) -> (T y)";
 typedef struct itp_args_TriuForward {
@@ -1358,6 +1489,8 @@ static inline itp_status itp_unpack_TriuForward(const itp_launch *l, itp_args_Tr
   return ITP_OK;
 }
 
+#define ITP_DTYPES_SoftmaxForward 0x1e00
+#define ITP_ALLOWS_SoftmaxForward (0 | ITP_K_MAY_ALIAS)
 static const char itp_schema_SoftmaxForward[] =
     "SoftmaxForward(T x) -> (T y)";
 typedef struct itp_args_SoftmaxForward {
@@ -1374,6 +1507,8 @@ static inline itp_status itp_unpack_SoftmaxForward(const itp_launch *l, itp_args
   return ITP_OK;
 }
 
+#define ITP_DTYPES_SoftmaxBackward 0x1e00
+#define ITP_ALLOWS_SoftmaxBackward (0 | ITP_K_MAY_ALIAS)
 static const char itp_schema_SoftmaxBackward[] =
     "SoftmaxBackward(T y, T grad) -> (T dx)";
 typedef struct itp_args_SoftmaxBackward {
@@ -1393,6 +1528,8 @@ static inline itp_status itp_unpack_SoftmaxBackward(const itp_launch *l, itp_arg
   return ITP_OK;
 }
 
+#define ITP_DTYPES_CausalSoftmaxForward 0x1e00
+#define ITP_ALLOWS_CausalSoftmaxForward (0 | ITP_K_MAY_ALIAS)
 static const char itp_schema_CausalSoftmaxForward[] =
     "CausalSoftmaxForward(T x, *, f64 scale=1.0) -> (T y)";
 typedef struct itp_args_CausalSoftmaxForward {
@@ -1413,6 +1550,8 @@ static inline itp_status itp_unpack_CausalSoftmaxForward(const itp_launch *l, it
   return ITP_OK;
 }
 
+#define ITP_DTYPES_CausalSoftmaxBackward 0x1e00
+#define ITP_ALLOWS_CausalSoftmaxBackward (0 | ITP_K_MAY_ALIAS)
 static const char itp_schema_CausalSoftmaxBackward[] =
     "CausalSoftmaxBackward(T y, T grad, *, f64 scale=1.0) -> (T dx)";
 typedef struct itp_args_CausalSoftmaxBackward {
@@ -1436,6 +1575,8 @@ static inline itp_status itp_unpack_CausalSoftmaxBackward(const itp_launch *l, i
   return ITP_OK;
 }
 
+#define ITP_DTYPES_GeluForward 0x1e00
+#define ITP_ALLOWS_GeluForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
 static const char itp_schema_GeluForward[] =
     "GeluForward(T x, *, bool tanh=true) -> (T y)";
 typedef struct itp_args_GeluForward {
@@ -1456,6 +1597,8 @@ static inline itp_status itp_unpack_GeluForward(const itp_launch *l, itp_args_Ge
   return ITP_OK;
 }
 
+#define ITP_DTYPES_GeluBackward 0x1e00
+#define ITP_ALLOWS_GeluBackward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
 static const char itp_schema_GeluBackward[] =
     "GeluBackward(T x, T grad, *, bool tanh=true) -> (T dx)";
 typedef struct itp_args_GeluBackward {
@@ -1479,6 +1622,8 @@ static inline itp_status itp_unpack_GeluBackward(const itp_launch *l, itp_args_G
   return ITP_OK;
 }
 
+#define ITP_DTYPES_LayerNormForward 0x1e00
+#define ITP_ALLOWS_LayerNormForward (0)
 static const char itp_schema_LayerNormForward[] =
     "LayerNormForward(T x, T? weight, T? bias, *, f64 eps=1e-5) -> (T y, A mean, A rstd)";
 typedef struct itp_args_LayerNormForward {
@@ -1509,6 +1654,8 @@ static inline itp_status itp_unpack_LayerNormForward(const itp_launch *l, itp_ar
   return ITP_OK;
 }
 
+#define ITP_DTYPES_LayerNormBackward 0x1e00
+#define ITP_ALLOWS_LayerNormBackward (0)
 static const char itp_schema_LayerNormBackward[] =
     "LayerNormBackward(T x, T? weight, A mean, A rstd, T grad, *, f64 eps=1e-5, bool accumulate=false) -> (T dx, inout T? dweight, inout T? dbias)";
 typedef struct itp_args_LayerNormBackward {

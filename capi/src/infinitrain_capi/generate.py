@@ -6,13 +6,14 @@ import argparse
 import sys
 
 from infinitrain_capi import sdk_dir
-from infinitrain_capi.table import Attribute, KernelRow, load
+from infinitrain_capi.table import DTYPES, Attribute, KernelRow, load
 
 _HEAD = """\
 /* Generated from kernels.toml by `python -m infinitrain_capi.generate`; do not edit.
  *
- * For every kernel: its schema as the table has it, its arguments by name, and a function that fills them
- * from a launch after checking counts and kinds. An optional operand that is absent is NULL.
+ * For every kernel: the dtypes that T may take (a mask), the flags that the row allows (a provider sets
+ * those that it honours), its schema as the table has it, its arguments by name, and a function that fills
+ * them from a launch after checking counts and kinds. An optional operand that is absent is NULL.
  */
 #ifndef INFINITRAIN_KERNELS_H_
 #define INFINITRAIN_KERNELS_H_
@@ -53,7 +54,11 @@ def _attribute_fill(index: int, attribute: Attribute) -> str:
 def render_row(row: KernelRow) -> str:
     """Write the schema, the argument struct and the unpacker of one kernel."""
     name = row.name
-    parts = [f'static const char itp_schema_{name}[] =\n    "{row.schema}";\n', f"typedef struct itp_args_{name} {{\n"]
+    mask = sum(1 << DTYPES.index(dtype) for dtype in row.dtypes)
+    flags = "ITP_K_STRIDED" if row.layout != "contiguous" else "0"
+    parts = [f"#define ITP_DTYPES_{name} 0x{mask:x}\n"]
+    parts.append(f"#define ITP_ALLOWS_{name} ({flags}{' | ITP_K_MAY_ALIAS' if row.alias else ''})\n")
+    parts += [f'static const char itp_schema_{name}[] =\n    "{row.schema}";\n', f"typedef struct itp_args_{name} {{\n"]
     parts += [f"  const itp_tensor *{operand.name};\n" for operand in row.inputs]
     parts += [f"  itp_tensor *{output.name};\n" for output in row.outputs]
     parts += [_attribute_member(attribute) for attribute in row.attributes]
