@@ -58,8 +58,9 @@ ITP_MAYBE_UNUSED static inline itp_status itp_error_fill(itp_error *err, itp_sta
   return status;
 }
 
+/* The status stands beside the call, so that a compiler sees that it is not OK. */
 #define ITP_FAIL_WITH(err, name, where, native, ...) \
-  itp_error_fill((err), ITP_E_##name, (where), (native), __FILE__, __LINE__, __VA_ARGS__)
+  ((void)itp_error_fill((err), ITP_E_##name, (where), (native), __FILE__, __LINE__, __VA_ARGS__), ITP_E_##name)
 #define ITP_FAIL(err, name, where, ...) ITP_FAIL_WITH(err, name, where, 0, __VA_ARGS__)
 
 /* The first check of every kernel: does the launch have as many tensors and attributes as its schema? */

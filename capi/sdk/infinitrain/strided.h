@@ -36,7 +36,7 @@ typedef struct itp_strided {
 static inline char *itp_data(const itp_tensor *t) { return (char *)t->data + t->byte_offset; }
 
 /* Bytes of one element. */
-static inline int64_t itp_itemsize(const itp_tensor *t) { return t->dtype.bits / 8; }
+static inline int64_t itp_element_size(const itp_tensor *t) { return t->dtype.bits / 8; }
 
 /* Elements in dimensions [begin, end). */
 static inline int64_t itp_size_between(const itp_tensor *t, int32_t begin, int32_t end) {
@@ -139,7 +139,7 @@ static inline int itp_strided_begin(itp_strided *it, const itp_tensor *const *te
     it->data[k] = itp_data(tensors[k]);
   }
   for (d = 0; d < tensors[0]->ndim; ++d) {
-    for (k = 0; k < n; ++k) strides[k] = itp_stride(tensors[k], d) * itp_itemsize(tensors[k]);
+    for (k = 0; k < n; ++k) strides[k] = itp_stride(tensors[k], d) * itp_element_size(tensors[k]);
     itp_strided_add(it, tensors[0]->shape[d], strides);
   }
   itp_strided_ready(it);
