@@ -7,6 +7,7 @@
 #ifndef INFINITRAIN_REFERENCE_H_
 #define INFINITRAIN_REFERENCE_H_
 
+#include "infinitrain/kernels.h"
 #include "infinitrain/provider.h"
 
 #ifdef __cplusplus
@@ -15,13 +16,20 @@ extern "C" {
 
 typedef itp_status (*itp_launch_fn)(void *self, const itp_launch *l, itp_error *err);
 
-/* All kernels in the order of kernels.toml, fit for itp_kernels.items. `self` of their launch is ignored. */
+/* One function per kernel, itp_ref_AddForward and so on: it runs at once, on the calling thread. `self` is
+ * ignored. */
+#define ITP_DECLARE_REFERENCE(Name, version) \
+  itp_status itp_ref_##Name(void *self, const itp_launch *l, itp_error *err);
+ITP_KERNELS(ITP_DECLARE_REFERENCE)
+#undef ITP_DECLARE_REFERENCE
+
+/* All kernels in the order of kernels.toml, fit for itp_kernels.items. */
 const itp_kernel *const *itp_reference_kernels(uint32_t *count);
 
 /* One kernel, or NULL where there is none of that name. */
 const itp_kernel *itp_reference_kernel(const char *name);
 
-/* Its launch function, or NULL. It runs at once, on the calling thread. */
+/* Its function, or NULL. */
 itp_launch_fn itp_reference_launch(const char *name);
 
 #ifdef __cplusplus

@@ -91,9 +91,7 @@ static inline char *ref_at(const itp_tensor *t, int64_t index) {
 }
 
 /* The head of a kernel's function, and its operands and attributes by name in `a`. */
-#define REF_KERNEL(Name)                                                      \
-  itp_status itp_ref_##Name(void *self, const itp_launch *l, itp_error *err); \
-  itp_status itp_ref_##Name(void *self, const itp_launch *l, itp_error *err)
+#define REF_KERNEL(Name) itp_status itp_ref_##Name(void *self, const itp_launch *l, itp_error *err)
 #define REF_UNPACK(Name)                                     \
   itp_args_##Name a;                                         \
   const itp_status unpacked = itp_unpack_##Name(l, &a, err); \

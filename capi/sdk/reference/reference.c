@@ -3,14 +3,9 @@
 
 #include <string.h>
 
-#include "infinitrain/kernels.h"
-
 /* All are pure functions of their operands: captured, repeated or moved to another thread, they give the
  * same. */
 #define FLAGS (ITP_K_DETERMINISTIC | ITP_K_CAPTURABLE)
-
-#define DECLARE(Name, version) itp_status itp_ref_##Name(void *self, const itp_launch *l, itp_error *err);
-ITP_KERNELS(DECLARE)
 
 #define DEFINE(Name, version)                                                  \
   static const itp_kernel kernel_##Name = {.struct_size = sizeof(itp_kernel),  \
