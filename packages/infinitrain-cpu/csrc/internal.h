@@ -1,0 +1,37 @@
+// What the files of this provider share: the provider's state and the look of a kernel.
+#pragma once
+
+#include <cstdint>
+
+#include "gemm.h"
+#include "infinitrain/dtype.h"
+#include "infinitrain/error.h"
+#include "infinitrain/provider.h"
+#include "simd/table.h"
+#include "threads.h"
+
+namespace itp {
+
+// `self` of every slot. Read-only after init, but for the pool, which takes care of itself.
+struct Provider {
+  Pool pool;
+  const Simd &simd;
+  const Gemm gemm;
+
+  static Provider &of(void *self) { return *static_cast<Provider *>(self); }
+};
+
+extern const itp_runtime runtime_table;
+extern const itp_guard guard_table;
+extern const itp_kernels kernel_table;
+
+// Bytes of memory: the machine's, or the control group's where that is less.
+struct Memory {
+  uint64_t total, available;
+};
+Memory memory_info();
+
+constexpr uint64_t bit(int dtype) { return uint64_t{1} << dtype; }
+constexpr uint64_t kEveryDtype = 2 * bit(ITP_DT_F64) - 1;
+
+}  // namespace itp
