@@ -1,0 +1,101 @@
+/* What the core keeps in C: opening libraries, its own full copy of a provider's tables, descriptors, launches.
+ *
+ * Everything below the marker is read by cffi as well. Python calls these functions, never a provider's slot: each
+ * of them refuses to enter a provider in a forked child, serialises the calls on one stream, and leaves the error
+ * record of the calling thread for Python to read.
+ */
+#ifndef INFINITRAIN_SHIM_H_
+#define INFINITRAIN_SHIM_H_
+
+#include "infinitrain/provider.h"
+
+/* [cdef-begin] */
+#define IT_MAX_NDIM 16
+#define IT_MAX_OPERANDS 64
+
+typedef struct it_provider {
+  itp_provider info;
+  itp_runtime runtime;
+  itp_guard guard;
+  itp_kernels kernels;
+  itp_ccl ccl;
+  itp_graphs graphs;
+  itp_host host;
+  void *self;
+  int64_t pid;
+  void *locks;
+} it_provider;
+
+typedef struct it_stream {
+  itp_stream handle;
+  int32_t device;
+  int32_t reserved0;
+  void *lock;
+} it_stream;
+
+typedef struct it_descriptor {
+  itp_tensor tensor;
+  int64_t dims[32];
+} it_descriptor;
+
+/* ---- libraries ---- */
+void *it_library_open(const char *path, char *error, uint64_t capacity);
+void *it_library_symbol(void *library, const char *name);
+const itp_provider *it_library_query(void *symbol, uint32_t core_abi_minor);
+
+/* ---- tables ---- */
+uint32_t it_struct_size(const void *table);
+void it_copy_prefix(void *to, uint32_t to_size, const void *from);
+void it_provider_complete(it_provider *p);
+const char *it_missing_slot(const it_provider *p, uint32_t index);
+
+/* ---- the calling thread's error record ---- */
+const itp_error *it_last_error(void);
+
+/* ---- life ---- */
+int32_t it_init(it_provider *p, const itp_config *config);
+int32_t it_shutdown(it_provider *p, uint32_t reason);
+int32_t it_forked(const it_provider *p);
+int64_t it_next_log(int32_t *level, char *text, uint64_t capacity);
+
+/* ---- runtime ---- */
+int32_t it_device_count(it_provider *p, int32_t *n);
+int32_t it_device_info(it_provider *p, int32_t device, itp_device_info *out);
+int32_t it_alloc(it_provider *p, uint32_t kind, uint64_t nbytes, it_stream *s, void **out);
+int32_t it_dealloc(it_provider *p, uint32_t kind, uint64_t address, uint64_t nbytes, it_stream *s);
+int32_t it_mem_info(it_provider *p, int32_t device, uint64_t *free_bytes, uint64_t *total_bytes);
+int32_t it_copy(it_provider *p, uint64_t dst, int32_t dst_device, uint64_t src, int32_t src_device, uint64_t bytes,
+                uint32_t flags, it_stream *s);
+int32_t it_fill_bytes(it_provider *p, uint64_t address, int32_t byte, uint64_t nbytes, it_stream *s);
+
+/* ---- guard ---- */
+int32_t it_device_sync(it_provider *p, int32_t device);
+int32_t it_stream_create(it_provider *p, int32_t device, uint32_t flags, int32_t priority, it_stream *out);
+int32_t it_stream_destroy(it_provider *p, it_stream *s);
+int32_t it_stream_sync(it_provider *p, it_stream *s);
+int32_t it_stream_query(it_provider *p, it_stream *s);
+int32_t it_stream_wait_event(it_provider *p, it_stream *s, itp_event event);
+int32_t it_stream_native(it_provider *p, it_stream *s, void **out);
+int32_t it_event_create(it_provider *p, int32_t device, uint32_t flags, itp_event *out);
+int32_t it_event_destroy(it_provider *p, int32_t device, itp_event event);
+int32_t it_event_record(it_provider *p, itp_event event, it_stream *s);
+int32_t it_event_sync(it_provider *p, int32_t device, itp_event event);
+int32_t it_event_query(it_provider *p, int32_t device, itp_event event);
+int32_t it_event_elapsed_ns(it_provider *p, int32_t device, itp_event begin, itp_event end, uint64_t *ns);
+void it_stream_prepare(it_stream *s, int32_t device);
+
+/* ---- kernels ---- */
+void it_describe(it_descriptor *d, uint64_t address, int32_t device_type, int32_t device_id, uint32_t dtype, int32_t ndim,
+                 const int64_t *shape, const int64_t *strides, uint64_t byte_offset, uint64_t nbytes);
+int32_t it_launch(it_provider *p, const itp_kernel *kernel, it_stream *s, it_descriptor *const *inputs,
+                  uint32_t n_inputs, it_descriptor *const *outputs, uint32_t n_outputs, const itp_value *attrs,
+                  uint32_t n_attrs, uint64_t workspace, uint64_t workspace_size, uint64_t tag);
+int32_t it_workspace(it_provider *p, const itp_kernel *kernel, it_stream *s, it_descriptor *const *inputs,
+                     uint32_t n_inputs, it_descriptor *const *outputs, uint32_t n_outputs, const itp_value *attrs,
+                     uint32_t n_attrs, uint64_t *bytes);
+int32_t it_supports(it_provider *p, const itp_kernel *kernel, it_stream *s, it_descriptor *const *inputs,
+                    uint32_t n_inputs, it_descriptor *const *outputs, uint32_t n_outputs, const itp_value *attrs,
+                    uint32_t n_attrs);
+/* [cdef-end] */
+
+#endif

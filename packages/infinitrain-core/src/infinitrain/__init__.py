@@ -1,0 +1,1 @@
+"""Train language models on any accelerator whose vendor ships one shared library."""

@@ -1,0 +1,270 @@
+"""Open a provider library and negotiate: everything that is checked before a library may serve.
+
+The order is that of the contract: the file, the entry symbol, the query, the sizes, the tables and their slots, the
+name, the kernels. What is wrong is collected, so that a vendor sees all of it at once.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from infinitrain_capi.table import KernelRow
+from infinitrain_capi.table import load as load_table
+
+from infinitrain._abi import names
+from infinitrain._abi.provider import Kernel, Option, Provider
+from infinitrain._native import ffi, lib
+from infinitrain.errors import AbiMismatch, ProviderLoadError
+
+__all__ = ["open_provider"]
+
+ENTRY = "infinitrain_provider_v{major}"
+#: Tables with the size that version 1.0 gave them: a provider's table is never smaller.
+TABLES = {
+    "runtime": "itp_runtime",
+    "guard": "itp_guard",
+    "kernels": "itp_kernels",
+    "ccl": "itp_ccl",
+    "graphs": "itp_graphs",
+}
+REQUIRED_TABLES = ("runtime", "guard", "kernels")
+#: No table of any minor version comes near this; a larger size is garbage.
+MAX_STRUCT_SIZE = 1 << 16
+MAX_KERNELS = 1 << 16
+
+
+def open_provider(path: str | os.PathLike[str], distribution: str | None = None) -> Provider:
+    """Load a library and check it against the contract.
+
+    Args:
+        path: The shared library's file.
+        distribution: The installed distribution that brings it, None for a library given by path.
+
+    Raises: ProviderLoadError with every problem found; AbiMismatch for another major version.
+    """
+    file = Path(path)
+    entry = _resolve(file)
+    raw = lib.it_library_query(entry, lib.ITP_ABI_MINOR)
+    if raw == ffi.NULL:
+        raise AbiMismatch(
+            f"provider library {file}: its query declined this core, which speaks ABI {_version()}. "
+            "Install a provider built for that version, or a newer infinitrain-core",
+            str(file),
+        )
+    return _negotiate(raw, file, distribution)
+
+
+def _version() -> str:
+    return f"{lib.ITP_ABI_MAJOR}.{lib.ITP_ABI_MINOR}"
+
+
+def _resolve(file: Path) -> Any:
+    if not file.is_file():
+        raise ProviderLoadError(f"provider library {file}: expected a file, found none. Check the path", str(file))
+    reason = ffi.new("char[4096]")
+    library = lib.it_library_open(os.fsencode(file.resolve()), reason, 4096)
+    if library == ffi.NULL:
+        text = ffi.string(reason).decode(errors="replace")
+        raise ProviderLoadError(
+            f"provider library {file} cannot be loaded: {text}{_hint(file, text)}. "
+            "`infinitrain providers --explain` lists what else was found",
+            str(file),
+        )
+    entry = lib.it_library_symbol(library, ENTRY.format(major=lib.ITP_ABI_MAJOR).encode())
+    if entry != ffi.NULL:
+        return entry
+    for major in range(lib.ITP_ABI_MAJOR + 1, 10):
+        if lib.it_library_symbol(library, ENTRY.format(major=major).encode()) != ffi.NULL:
+            raise AbiMismatch(
+                f"provider library {file}: found ABI {major}.x, this infinitrain-core speaks {_version()}. "
+                "It needs a newer core: pip install --upgrade infinitrain-core",
+                str(file),
+            )
+    raise ProviderLoadError(
+        f"provider library {file} is not an infinitrain provider: expected the exported function "
+        f"{ENTRY.format(major=lib.ITP_ABI_MAJOR)}, found none. Was it linked with the SDK's version script?",
+        str(file),
+    )
+
+
+def _hint(file: Path, reason: str) -> str:
+    """Say in plain words what the dynamic loader means."""
+    with file.open("rb") as handle:
+        head = handle.read(20)
+    if head[:4] != b"\x7fELF":
+        return f" (expected a shared library for this system, found a file that begins with {head[:4]!r})"
+    if len(head) < 20 or "too short" in reason:
+        return " (the file is truncated: install it again)"
+    if "ELF class" in reason or "wrong" in reason:
+        machine = int.from_bytes(head[18:20], "little")
+        return f" (built for another processor: ELF machine {machine}, this Python runs on {os.uname().machine})"
+    if "undefined symbol" in reason:
+        return " (a function that it needs is in no library that it names)"
+    if "cannot open shared object" in reason:
+        return " (a library that it needs is not installed or not on the loader's path)"
+    return ""
+
+
+def _size_problem(what: str, pointer: Any, ctype: str) -> str | None:
+    size = lib.it_struct_size(pointer)
+    least = ffi.sizeof(ctype)
+    if size < least or size % 8 or size > MAX_STRUCT_SIZE:
+        return f"{what}.struct_size is {size}: expected a multiple of 8, at least {least} (ABI {_version()})"
+    return None
+
+
+def _text(pointer: Any) -> str:
+    return "" if pointer == ffi.NULL else ffi.string(pointer, 1024).decode("utf-8", errors="replace")
+
+
+def _negotiate(raw: Any, file: Path, distribution: str | None) -> Provider:
+    problems: list[str] = []
+    native = ffi.new("it_provider *")
+    problem = _size_problem("itp_provider", raw, "itp_provider")
+    if problem is not None:
+        _refuse(file, [problem])
+    lib.it_copy_prefix(ffi.addressof(native, "info"), ffi.sizeof("itp_provider"), raw)
+    info = native.info
+    name = _text(info.name)
+    problems += _name_problems(name, distribution)
+    for table, ctype in TABLES.items():
+        pointer = getattr(info, table)
+        if pointer == ffi.NULL:
+            if table in REQUIRED_TABLES:
+                problems.append(f"table {table!r} is missing: it is required")
+            continue
+        problem = _size_problem(table, pointer, ctype)
+        if problem is not None:
+            problems.append(problem)
+            continue
+        lib.it_copy_prefix(ffi.addressof(native, table), ffi.sizeof(ctype), pointer)
+    problems += _missing_slots(native)
+    kernels, notes, kernel_problems = _kernels(native.kernels)
+    problems += kernel_problems
+    options, option_problems = _options(info)
+    problems += option_problems
+    if problems:
+        _refuse(file, problems)
+    lib.it_provider_complete(native)
+    return Provider(
+        name=name,
+        vendor=_text(info.vendor),
+        version=_text(info.version),
+        build_info=_text(info.build_info),
+        path=str(file.resolve()),
+        abi_minor=info.abi_minor,
+        flags=info.flags,
+        options=options,
+        kernels=kernels,
+        notes=notes,
+        has_ccl=info.ccl != ffi.NULL,
+        has_graphs=info.graphs != ffi.NULL,
+        native=native,
+    )
+
+
+def _refuse(file: Path, problems: list[str]) -> None:
+    listed = "".join(f"\n  - {problem}" for problem in problems)
+    raise ProviderLoadError(
+        f"provider library {file} does not fulfil the contract (ABI {_version()}):{listed}\n"
+        "Mend the library, or ask its vendor for a build that passes `infinitrain conformance`",
+        str(file),
+        problems,
+    )
+
+
+def _name_problems(name: str, distribution: str | None) -> list[str]:
+    if not names.is_valid(name):
+        return [f"name {name!r}: expected a lower-case letter, then at most 31 of a-z, 0-9 and _"]
+    if name == names.ALIAS:
+        return [f"name {name!r} is the alias of whatever external provider there is: choose another"]
+    owner = names.OURS.get(name)
+    if owner is not None and distribution != owner:
+        return [f"name {name!r} is reserved for the package {owner}: choose another"]
+    return []
+
+
+def _missing_slots(native: Any) -> list[str]:
+    problems = []
+    index = 0
+    while (slot := lib.it_missing_slot(native, index)) != ffi.NULL:
+        index += 1
+        text = _text(slot)
+        table = text.partition(".")[0]
+        absent_table = table in TABLES and getattr(native.info, table) == ffi.NULL
+        if text and not absent_table:
+            problems.append(f"slot {text} is NULL: it is required")
+    return problems
+
+
+def _kernels(table: Any) -> tuple[dict[str, Kernel], list[str], list[str]]:
+    """Match a provider's kernels with the table: the usable ones, notes on the others, problems that refuse the library."""
+    rows = load_table()
+    kernels: dict[str, Kernel] = {}
+    notes: list[str] = []
+    problems: list[str] = []
+    count = table.count
+    if table.struct_size and (count > MAX_KERNELS or (count and table.items == ffi.NULL)):
+        return {}, [], [f"kernels.count is {count}, kernels.items {'NULL' if table.items == ffi.NULL else 'set'}"]
+    for index in range(count):
+        pointer = table.items[index]
+        if pointer == ffi.NULL:
+            problems.append(f"kernels.items[{index}] is NULL")
+            continue
+        problem = _size_problem(f"kernels.items[{index}]", pointer, "itp_kernel")
+        if problem is not None:
+            problems.append(problem)
+            continue
+        name = _text(pointer.name)
+        note = _kernel_note(name, pointer, rows)
+        if name in kernels:
+            problems.append(f"kernel {name!r} is listed twice")
+        elif note is not None:
+            notes.append(note)
+        else:
+            kernels[name] = Kernel(
+                row=rows[name],
+                pointer=pointer,
+                dtype_mask=pointer.dtype_mask,
+                flags=pointer.flags,
+                has_workspace=pointer.workspace != ffi.NULL,
+                has_supports=pointer.supports != ffi.NULL,
+            )
+    if table.struct_size:
+        off = {note.split("'")[1]: note for note in notes if "'" in note}
+        problems += [
+            off.get(row.name) or f"kernel {row.name!r} is missing: every provider needs it (tier 0)"
+            for row in rows.values()
+            if row.tier == 0 and row.name not in kernels
+        ]
+    return kernels, notes, problems
+
+
+def _kernel_note(name: str, pointer: Any, rows: dict[str, KernelRow]) -> str | None:
+    """Say why a kernel cannot be used, None when it can."""
+    row = rows.get(name)
+    if row is None:
+        return f"kernel {name!r} is off: this core's kernel table has no such row"
+    if pointer.launch == ffi.NULL:
+        return f"kernel {name!r} is off: its launch function is NULL"
+    schema = _text(pointer.schema)
+    if pointer.op_version != row.version:
+        return f"kernel {name!r} is off: found version {pointer.op_version}, this core knows {row.version}"
+    if schema != row.schema:
+        return f"kernel {name!r} is off: its schema is {schema!r}, the kernel table says {row.schema!r}"
+    return None
+
+
+def _options(info: Any) -> tuple[dict[str, Option], list[str]]:
+    options: dict[str, Option] = {}
+    if info.n_options and (info.options == ffi.NULL or info.n_options > MAX_KERNELS):
+        return {}, [f"n_options is {info.n_options}, but options is {'NULL' if info.options == ffi.NULL else 'set'}"]
+    for index in range(info.n_options):
+        pointer = info.options[index]
+        if pointer == ffi.NULL or _size_problem("option", pointer, "itp_option") is not None:
+            return {}, [f"options[{index}] is not a valid itp_option"]
+        name = _text(pointer.name)
+        options[name] = Option(name, _text(pointer.default_text), _text(pointer.help))
+    return options, []

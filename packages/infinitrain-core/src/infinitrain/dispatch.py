@@ -1,0 +1,341 @@
+"""From a kernel's name and tensors to one launch: the only way by which anything is computed.
+
+Operands are checked against the kernel table once for each combination of dtypes; layouts are made to fit on every
+launch, because a provider that declares no strides is given compact tensors only. There is no fallback to another
+device or provider.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+from infinitrain_capi.table import Attribute, KernelRow, Operand
+from infinitrain_capi.table import load as load_table
+
+from infinitrain import dtype as dtypes
+from infinitrain._abi.provider import Kernel
+from infinitrain._native import ffi, lib
+from infinitrain.device import Device
+from infinitrain.dtype import DType
+from infinitrain.errors import DeviceMismatch, DTypeError, KernelNotFound, ShapeError
+from infinitrain.memory import allocate
+from infinitrain.strided import Strided
+from infinitrain.stream import current_stream
+
+__all__ = ["has_kernel", "launch", "missing_kernels"]
+
+_tags = count(1)
+_DTYPES = {dtype.short: dtype for dtype in dtypes.ALL}
+#: Values that change from call to call (Fill) must not grow this without end.
+_MAX_PACKED = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What is known of a kernel for one combination of dtypes on one provider."""
+
+    kernel: Kernel
+    strided: bool
+    matrix: bool
+    may_alias: bool
+
+
+_plans: dict[tuple[Any, ...], _Plan] = {}
+_packed: dict[tuple[Any, ...], Any] = {}
+
+
+def launch(
+    name: str, inputs: Sequence[Strided | None], outputs: Sequence[Strided | None], **attributes: Any
+) -> None:
+    """Run a kernel on the device that its operands live on, in the device's current stream.
+
+    Outputs are allocated by the caller. An operand of None is absent, where the table allows it. Attributes that are
+    not given take the table's defaults.
+
+    Raises:
+        KernelNotFound: The provider has no such kernel for these dtypes.
+        DTypeError, ShapeError, DeviceMismatch: Operands do not fit the kernel's row.
+        IndexOutOfRange, AsyncError, OutOfMemory, ...: What the kernel reported.
+    """
+    device = _common_device(name, inputs, outputs)
+    provider = device.provider
+    key = (name, provider, *[t and t.dtype for t in inputs], None, *[t and t.dtype for t in outputs])
+    plan = _plans.get(key)
+    if plan is None:
+        plan = _plans[key] = _make_plan(name, device, inputs, outputs)
+    if all(t is None or not t.numel() for t in outputs):
+        return
+    kernel = plan.kernel
+    ready_outputs, write_back = _fit_outputs(name, plan, inputs, outputs)
+    ready_inputs = _fit_inputs(plan, inputs, ready_outputs)
+    packed = _pack(kernel.row, attributes)
+    stream = current_stream(device).native
+    native = provider.native
+    in_descs = [ffi.NULL if t is None else t.desc for t in ready_inputs]
+    out_descs = [ffi.NULL if t is None else t.desc for t in ready_outputs]
+    n_in, n_out, n_attrs = len(in_descs), len(out_descs), len(kernel.row.attributes)
+    workspace = None
+    address = size = 0
+    if kernel.has_workspace:
+        needed = ffi.new("uint64_t *")
+        status = lib.it_workspace(
+            native, kernel.pointer, stream, in_descs, n_in, out_descs, n_out, packed, n_attrs, needed
+        )
+        provider.check(status, name)
+        size = int(needed[0])
+        if size:
+            workspace = allocate(size, device)
+            address = workspace.ptr
+    status = lib.it_launch(
+        *(native, kernel.pointer, stream, in_descs, n_in, out_descs, n_out, packed, n_attrs),
+        *(address, size, next(_tags)),
+    )
+    if status:
+        provider.check(status, name)
+    for target, temporary in write_back:
+        launch("Copy", (temporary,), (target,))
+
+
+def has_kernel(name: str, device: Device | str, dtype: DType | None = None) -> bool:
+    """Whether a device's provider has a kernel, for a dtype if one is given."""
+    kernel = Device(device).provider.kernels.get(name)
+    if kernel is None:
+        return False
+    return dtype is None or not kernel.dtype_mask or bool(kernel.dtype_mask >> dtype.bit & 1)
+
+
+def missing_kernels(names: Iterable[str], device: Device | str, dtype: DType | None = None) -> list[str]:
+    """List those of the kernels that a device's provider does not have, in the order given."""
+    return [name for name in dict.fromkeys(names) if not has_kernel(name, device, dtype)]
+
+
+def _common_device(name: str, inputs: Sequence[Strided | None], outputs: Sequence[Strided | None]) -> Device:
+    device: Device | None = None
+    for tensor in (*outputs, *inputs):
+        if tensor is not None:
+            if device is None:
+                device = tensor.buffer.device
+            elif tensor.buffer.device is not device and tensor.buffer.device != device:
+                found = sorted({str(t.device) for t in (*inputs, *outputs) if t is not None})
+                raise DeviceMismatch(
+                    f"{name}: expected all tensors on one device, found {' and '.join(found)}. Move them with .to(device)"
+                )
+    if device is None:
+        raise DeviceMismatch(f"{name}: expected at least one tensor, found none")
+    return device
+
+
+# ---- plans: what is checked once for a combination of dtypes ----
+
+
+def _make_plan(
+    name: str, device: Device, inputs: Sequence[Strided | None], outputs: Sequence[Strided | None]
+) -> _Plan:
+    row = load_table().get(name)
+    if row is None:
+        raise KernelNotFound(f"kernel {name!r} is not in the kernel table: expected a name from kernels.toml")
+    bound = _bind(row, inputs, outputs)
+    kernel = device.provider.kernels.get(name)
+    if kernel is None or ("T" in bound and not kernel.dtype_mask >> bound["T"].bit & 1):
+        raise _not_found(row, kernel, device, inputs, outputs)
+    strided = kernel.takes_strides and row.layout == "strided"
+    matrix = kernel.takes_strides and row.layout == "matrix"
+    may_alias = row.alias and bool(kernel.flags & lib.ITP_K_MAY_ALIAS)
+    return _Plan(kernel, strided, matrix, may_alias)
+
+
+def _bind(row: KernelRow, inputs: Sequence[Strided | None], outputs: Sequence[Strided | None]) -> dict[str, DType]:
+    """Check counts, presence and dtypes against a row, and give what T and U stand for."""
+    if len(inputs) != len(row.inputs) or len(outputs) != len(row.outputs):
+        raise ShapeError(
+            f"{row.name}: expected {len(row.inputs)} operands and {len(row.outputs)} outputs ({row.schema}), "
+            f"found {len(inputs)} and {len(outputs)}"
+        )
+    pairs = list(zip((*row.inputs, *row.outputs), (*inputs, *outputs), strict=True))
+    bound: dict[str, DType] = {}
+    for operand, tensor in pairs:
+        if tensor is None:
+            if not operand.optional:
+                raise ShapeError(f"{row.name}: operand {operand.name!r} is missing ({row.schema})")
+            continue
+        expected = _expected(operand, bound)
+        if expected is None:
+            allowed = row.dtypes if operand.type == "T" else row.other_dtypes
+            if tensor.dtype.short not in allowed:
+                names = ", ".join(_DTYPES[short].name for short in allowed)
+                raise DTypeError(f"{row.name}: {operand.name} is {tensor.dtype.name}, expected one of {names}. Cast it")
+            bound[operand.type] = tensor.dtype
+        elif tensor.dtype is not expected:
+            raise DTypeError(f"{row.name}: {operand.name} is {tensor.dtype.name}, expected {expected.name}. Cast it")
+    return bound
+
+
+def _expected(operand: Operand, bound: dict[str, DType]) -> DType | None:
+    if operand.type in ("T", "U"):
+        return bound.get(operand.type)
+    if operand.type == "A":
+        return bound["T"].accumulator
+    return _DTYPES[operand.type]
+
+
+def _not_found(
+    row: KernelRow,
+    kernel: Kernel | None,
+    device: Device,
+    inputs: Sequence[Strided | None],
+    outputs: Sequence[Strided | None],
+) -> KernelNotFound:
+    """Write the one text for a kernel that is not there."""
+    provider = device.provider
+    used = ", ".join(dict.fromkeys(t.dtype.name for t in (*inputs, *outputs) if t is not None))
+    if kernel is None:
+        offer = f"the provider has {len(provider.kernels)} of {len(load_table())} kernels, this one not"
+        off = [note for note in provider.notes if f"'{row.name}'" in note]
+        advice = off[0] if off else f"`infinitrain providers --explain` lists them by tier (this is tier {row.tier})"
+    else:
+        names = [dtype.name for dtype in dtypes.ALL if kernel.dtype_mask >> dtype.bit & 1]
+        offer = f"the provider offers it for {', '.join(names)}"
+        advice = "cast the tensors with .to(dtype), or ask the vendor for the kernel"
+    return KernelNotFound(
+        f"no kernel {row.name!r} for {used} on {device} (provider {provider.name} {provider.version}): {offer}. "
+        f"What to do: {advice}"
+    )
+
+
+# ---- layouts: what is made to fit on every launch ----
+
+
+def _compact(tensor: Strided) -> Strided:
+    """Copy a view into compact memory by the one kernel that takes any layout."""
+    fresh = Strided._empty(tensor.shape, tensor.dtype, tensor.device)
+    if fresh.numel():
+        launch("Copy", (tensor,), (fresh,))
+    return fresh
+
+
+def _is_matrix_layout(tensor: Strided) -> bool:
+    """Whether the last two dimensions are a matrix with unit stride along one of them."""
+    if tensor.ndim < 2:
+        return tensor.is_contiguous()
+    rows, columns = tensor.shape[-2:]
+    row_step, column_step = tensor.strides[-2:]
+    by_rows = (column_step == 1 or columns == 1) and (row_step >= max(columns, 1) or rows == 1)
+    by_columns = (row_step == 1 or rows == 1) and (column_step >= max(rows, 1) or columns == 1)
+    return by_rows or by_columns
+
+
+def _fit_inputs(
+    plan: _Plan, inputs: Sequence[Strided | None], outputs: Sequence[Strided | None]
+) -> list[Strided | None]:
+    ready: list[Strided | None] = []
+    for tensor in inputs:
+        if tensor is None or (plan.strided or tensor.is_contiguous() or (plan.matrix and _is_matrix_layout(tensor))):
+            ready.append(tensor)
+        elif plan.kernel.row.name == "Copy":
+            ready.append(tensor)
+        else:
+            ready.append(_compact(tensor))
+    for output in outputs:
+        if output is None:
+            continue
+        for index, tensor in enumerate(ready):
+            # As if the operand were read whole before anything is written.
+            if tensor is not None and tensor.buffer is output.buffer and _shares(tensor, output):
+                if not (plan.may_alias and _identical(tensor, output)):
+                    ready[index] = _compact(tensor)
+    return ready
+
+
+def _fit_outputs(
+    name: str, plan: _Plan, inputs: Sequence[Strided | None], outputs: Sequence[Strided | None]
+) -> tuple[list[Strided | None], list[tuple[Strided, Strided]]]:
+    """Give outputs that the kernel may write, and the copies to make afterwards."""
+    ready: list[Strided | None] = []
+    write_back: list[tuple[Strided, Strided]] = []
+    for operand, tensor in zip(plan.kernel.row.outputs, outputs, strict=True):
+        if tensor is None or tensor.is_contiguous():
+            ready.append(tensor)
+            continue
+        if tensor.overlaps_itself():
+            raise ShapeError(
+                f"{name}: output of shape {tensor.shape} and strides {tensor.strides} overlaps itself: expected one "
+                "element for each place in memory. Write to .clone() or .contiguous() instead"
+            )
+        if plan.strided or name == "Copy":
+            ready.append(tensor)
+            continue
+        temporary = _compact(tensor) if operand.inout else Strided._empty(tensor.shape, tensor.dtype, tensor.device)
+        ready.append(temporary)
+        write_back.append((tensor, temporary))
+    return ready, write_back
+
+
+def _identical(a: Strided, b: Strided) -> bool:
+    return a.offset == b.offset and a.shape == b.shape and a.strides == b.strides and a.dtype is b.dtype
+
+
+def _extent(tensor: Strided) -> tuple[int, int]:
+    size = tensor.dtype.itemsize
+    begin = tensor.offset * size
+    reach = sum(step * (length - 1) for step, length in zip(tensor.strides, tensor.shape, strict=True))
+    return begin, begin + (reach + 1) * size
+
+
+def _shares(a: Strided, b: Strided) -> bool:
+    """Whether the ranges of two views of one buffer meet (strided views count as whole ranges)."""
+    if not a.numel() or not b.numel():
+        return False
+    (a_begin, a_end), (b_begin, b_end) = _extent(a), _extent(b)
+    return a_begin < b_end and b_begin < a_end
+
+
+# ---- attributes ----
+
+
+def _pack(row: KernelRow, attributes: dict[str, Any]) -> Any:
+    if not row.attributes:
+        return ffi.NULL
+    # 1, 1.0 and True are equal and not the same attribute, nor are 0.0 and -0.0; NaN does not equal itself.
+    key = (
+        row.name,
+        *[(name, type(v), v.hex() if isinstance(v, float) else v) for name, v in attributes.items()],
+    )
+    found = _packed.get(key)
+    if found is None:
+        if len(_packed) >= _MAX_PACKED:
+            _packed.clear()
+        found = _packed[key] = _pack_values(row, dict(attributes))
+    return found
+
+
+def _pack_values(row: KernelRow, given: dict[str, Any]) -> Any:
+    values = ffi.new("itp_value[]", len(row.attributes))
+    for slot, attribute in zip(values, row.attributes, strict=True):
+        value = given.pop(attribute.name, attribute.default)
+        if value is None:
+            raise DTypeError(f"{row.name}: attribute {attribute.name!r} is missing ({row.schema})")
+        _pack_value(row, slot, attribute, value)
+    if given:
+        raise DTypeError(f"{row.name}: unknown attributes {', '.join(given)} ({row.schema})")
+    return values
+
+
+def _pack_value(row: KernelRow, slot: Any, attribute: Attribute, value: Any) -> None:
+    kind = attribute.kind
+    if kind == "scalar":
+        kind = "bool" if isinstance(value, bool) else "i64" if isinstance(value, int) else "f64"
+    if kind == "f64":
+        slot.kind, slot.u.d = lib.ITP_V_F64, float(value)
+    elif kind == "bool":
+        slot.kind, slot.u.i = lib.ITP_V_BOOL, int(bool(value))
+    elif kind == "dtype":
+        slot.kind, slot.u.i = lib.ITP_V_DTYPE, value.bit
+    elif kind == "i64":
+        number = int(value)
+        # A uint64 above the signed range travels as its bit pattern.
+        slot.kind, slot.u.i = lib.ITP_V_I64, number - (1 << 64) if number >= 1 << 63 else number
+    else:
+        raise DTypeError(f"{row.name}: attribute {attribute.name!r} of kind {kind} is not supported by this core")
