@@ -59,9 +59,7 @@ def main() -> int:
     parser.add_argument("providers", nargs="*", default=["cpu", "fake"], help="cpu, fake (both)")
     options = parser.parse_args()
     for provider in options.providers:
-        library = build(
-            provider, options.sanitizer, ROOT / "build" / f"sanitize-{options.sanitizer}-{provider}"
-        )
+        library = build(provider, options.sanitizer, ROOT / "build" / f"sanitize-{options.sanitizer}-{provider}")
         environment = {
             **os.environ,
             **OPTIONS,
@@ -69,9 +67,7 @@ def main() -> int:
             f"INFINITRAIN_TEST_LIBRARY_{provider.upper()}": str(library),
         }
         tests = ROOT / "packages" / f"infinitrain-{provider}" / "tests"
-        subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", tests], check=True, env=environment
-        )
+        subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", tests], check=True, env=environment)
     return 0
 
 

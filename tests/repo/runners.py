@@ -16,8 +16,7 @@ def nox_sessions() -> set[str]:
     return {
         node.name
         for node in tree.body
-        if isinstance(node, ast.FunctionDef)
-        and any("nox.session" in ast.unparse(mark) for mark in node.decorator_list)
+        if isinstance(node, ast.FunctionDef) and any("nox.session" in ast.unparse(mark) for mark in node.decorator_list)
     }
 
 

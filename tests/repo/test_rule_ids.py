@@ -14,10 +14,7 @@ KIT = ROOT / "packages" / "infinitrain-core" / "src" / "infinitrain" / "testing"
 
 def header_ids() -> list[str]:
     """List the ids in the header's comments, as `rt_04`."""
-    return [
-        f"{area.lower()}_{number}"
-        for area, number in re.findall(r"\[ITP-([A-Z]+)-(\d\d)\]", HEADER.read_text())
-    ]
+    return [f"{area.lower()}_{number}" for area, number in re.findall(r"\[ITP-([A-Z]+)-(\d\d)\]", HEADER.read_text())]
 
 
 def tested_ids() -> set[str]:

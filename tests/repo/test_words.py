@@ -22,9 +22,7 @@ def tracked(*patterns: str) -> list[Path]:
 
 def test_core_and_header_name_no_vendor():
     found = []
-    for path in tracked(
-        "packages/infinitrain-core/src", "packages/infinitrain-core/csrc", "capi/include", "capi/sdk"
-    ):
+    for path in tracked("packages/infinitrain-core/src", "packages/infinitrain-core/csrc", "capi/include", "capi/sdk"):
         name = str(path.relative_to(ROOT))
         if name == RESERVED_NAMES:
             continue
@@ -51,9 +49,7 @@ def test_no_path_of_a_machine_is_tracked():
 
 def test_no_tracked_file_is_large():
     large = [
-        f"{path.relative_to(ROOT)}: {path.stat().st_size} bytes"
-        for path in tracked()
-        if path.stat().st_size > 200_000
+        f"{path.relative_to(ROOT)}: {path.stat().st_size} bytes" for path in tracked() if path.stat().st_size > 200_000
     ]
 
     assert large == []

@@ -89,7 +89,9 @@ def render() -> str:
     """Write the whole header."""
     rows = load()
     names = "".join(f"  X({row.name}, {row.version}) \\\n" for row in rows.values())
-    listing = f"/* X(name, version) for every kernel of the table, in its order. */\n#define ITP_KERNELS(X) \\\n{names}\n"
+    listing = (
+        f"/* X(name, version) for every kernel of the table, in its order. */\n#define ITP_KERNELS(X) \\\n{names}\n"
+    )
     count = f"#define ITP_KERNEL_COUNT {len(rows)}\n\n"
     return _HEAD + count + listing + "".join(render_row(row) for row in rows.values()) + _TAIL
 

@@ -133,7 +133,9 @@ def load(path: Path | None = None) -> dict[str, KernelRow]:
     for row in document["kernel"]:
         name, inputs, attributes, outputs = parse_schema(row["schema"])
         if name != row["name"] or name in rows or row["layout"] not in LAYOUTS:
-            raise ValueError(f"kernel {row['name']!r}: name differs from its schema, is given twice, or layout is unknown")
+            raise ValueError(
+                f"kernel {row['name']!r}: name differs from its schema, is given twice, or layout is unknown"
+            )
         rows[name] = KernelRow(
             name=name,
             version=row["version"],

@@ -1,5 +1,5 @@
 /* Calls into a provider: refused in a forked child, serialised where the contract says so, errors kept by thread. */
-#include "shim.h"
+#include "call.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -15,7 +15,7 @@
 static _Thread_local char thread_message[4096];
 static _Thread_local itp_error thread_error;
 
-static itp_error *fresh_error(void) {
+itp_error *it_fresh_error(void) {
   thread_error.struct_size = (uint32_t)sizeof(thread_error);
   thread_error.code = ITP_OK;
   thread_error.native_code = 0;
@@ -32,7 +32,7 @@ static itp_error *fresh_error(void) {
 const itp_error *it_last_error(void) { return &thread_error; }
 
 /* A provider that reports a failure without filling the record still has its status. */
-static int32_t finished(itp_status status) {
+int32_t it_finished(itp_status status) {
   if (status != ITP_OK) thread_error.code = status;
   return status;
 }
@@ -68,53 +68,23 @@ static void watch_forks(void) { pthread_atfork(NULL, NULL, in_child); }
 
 int32_t it_forked(const it_provider *p) { return p->pid != 0 && p->pid != generation; }
 
-static itp_status refuse_forked(const char *slot) {
-  return finished(ITP_FAIL(fresh_error(), FORKED, slot,
+int32_t it_refuse_forked(const char *slot) {
+  return it_finished(ITP_FAIL(it_fresh_error(), FORKED, slot,
                            "this process was forked after the provider had started: expected a process that starts "
                            "it itself. Use the 'spawn' or 'forkserver' start method, or start the device only in "
                            "the children"));
 }
 
-#define ENTER(p, slot) \
-  if (it_forked(p)) return refuse_forked(slot)
-
-/* ---- locks --------------------------------------------------------------------------------------------------- */
-
-static void lock(pthread_mutex_t *mutex) {
-  if (mutex != NULL) pthread_mutex_lock(mutex);
-}
-
-static void unlock(pthread_mutex_t *mutex) {
-  if (mutex != NULL) pthread_mutex_unlock(mutex);
-}
-
-static pthread_mutex_t *new_mutex(void) {
+pthread_mutex_t *it_new_mutex(void) {
   pthread_mutex_t *mutex = malloc(sizeof(*mutex));
   if (mutex != NULL) pthread_mutex_init(mutex, NULL);
   return mutex;
 }
 
-/* One lock for all where the provider asked for it, else the stream's own. */
-static pthread_mutex_t *lock_of(const it_provider *p, const it_stream *s) {
-  if (p->locks != NULL) return p->locks;
-  return s != NULL ? s->lock : NULL;
-}
-
-#define CALL(p, s, slot, call)                 \
-  do {                                         \
-    ENTER(p, slot);                            \
-    pthread_mutex_t *mutex_ = lock_of((p), (s)); \
-    itp_error *err = fresh_error();            \
-    lock(mutex_);                              \
-    const itp_status status_ = (call);         \
-    unlock(mutex_);                            \
-    return finished(status_);                  \
-  } while (0)
-
 void it_stream_prepare(it_stream *s, int32_t device) {
   s->handle = NULL;
   s->device = device;
-  s->lock = new_mutex();
+  s->lock = it_new_mutex();
 }
 
 /* ---- life ------------------------------------------------------------------------------------------------------ */
@@ -157,11 +127,11 @@ int32_t it_init(it_provider *p, const itp_config *config) {
   p->host.abi_minor = ITP_ABI_MINOR;
   p->host.log = host_log;
   p->host.ctx = (void *)p->info.name;
-  if (p->info.flags & ITP_P_SERIAL) p->locks = new_mutex();
+  if (p->info.flags & ITP_P_SERIAL) p->locks = it_new_mutex();
   p->self = NULL;
-  const itp_status status = p->info.init(&p->host, config, &p->self, fresh_error());
+  const itp_status status = p->info.init(&p->host, config, &p->self, it_fresh_error());
   if (status == ITP_OK) p->pid = generation;
-  return finished(status);
+  return it_finished(status);
 }
 
 int32_t it_shutdown(it_provider *p, uint32_t reason) {
@@ -169,8 +139,6 @@ int32_t it_shutdown(it_provider *p, uint32_t reason) {
 }
 
 /* ---- runtime ----------------------------------------------------------------------------------------------------- */
-
-static void *pointer(uint64_t address) { return (void *)(uintptr_t)address; }
 
 int32_t it_device_count(it_provider *p, int32_t *n) {
   CALL(p, NULL, "device_count", p->runtime.device_count(p->self, n, err));
@@ -186,7 +154,7 @@ int32_t it_alloc(it_provider *p, uint32_t kind, uint64_t nbytes, it_stream *s, v
 }
 
 int32_t it_dealloc(it_provider *p, uint32_t kind, uint64_t address, uint64_t nbytes, it_stream *s) {
-  CALL(p, s, "dealloc", p->runtime.dealloc(p->self, s->device, kind, pointer(address), nbytes, s->handle, err));
+  CALL(p, s, "dealloc", p->runtime.dealloc(p->self, s->device, kind, it_pointer(address), nbytes, s->handle, err));
 }
 
 int32_t it_mem_info(it_provider *p, int32_t device, uint64_t *free_bytes, uint64_t *total_bytes) {
@@ -199,8 +167,8 @@ int32_t it_copy(it_provider *p, uint64_t dst, int32_t dst_device, uint64_t src, 
   memset(&copy, 0, sizeof(copy));
   copy.struct_size = (uint32_t)sizeof(copy);
   copy.flags = flags;
-  copy.dst = pointer(dst);
-  copy.src = pointer(src);
+  copy.dst = it_pointer(dst);
+  copy.src = it_pointer(src);
   copy.bytes = bytes;
   copy.dst_device = dst_device;
   copy.src_device = src_device;
@@ -210,7 +178,7 @@ int32_t it_copy(it_provider *p, uint64_t dst, int32_t dst_device, uint64_t src, 
 
 int32_t it_fill_bytes(it_provider *p, uint64_t address, int32_t byte, uint64_t nbytes, it_stream *s) {
   CALL(p, s, "fill_bytes",
-       p->runtime.fill_bytes(p->self, s->device, pointer(address), byte, nbytes, s->handle, err));
+       p->runtime.fill_bytes(p->self, s->device, it_pointer(address), byte, nbytes, s->handle, err));
 }
 
 /* ---- guard --------------------------------------------------------------------------------------------------------- */
@@ -267,88 +235,4 @@ int32_t it_event_query(it_provider *p, int32_t device, itp_event event) {
 
 int32_t it_event_elapsed_ns(it_provider *p, int32_t device, itp_event begin, itp_event end, uint64_t *ns) {
   CALL(p, NULL, "event_elapsed_ns", p->guard.event_elapsed_ns(p->self, device, begin, end, ns, err));
-}
-
-/* ---- kernels --------------------------------------------------------------------------------------------------------- */
-
-void it_describe(it_descriptor *d, uint64_t address, int32_t device_type, int32_t device_id, uint32_t dtype,
-                 int32_t ndim, const int64_t *shape, const int64_t *strides, uint64_t byte_offset, uint64_t nbytes) {
-  itp_tensor *t = &d->tensor;
-  const size_t length = (size_t)ndim * sizeof(int64_t);
-  t->data = pointer(address);
-  t->device_type = device_type;
-  t->device_id = device_id;
-  t->ndim = ndim;
-  t->dtype.code = (uint8_t)(dtype & 0xFFu);
-  t->dtype.bits = (uint8_t)((dtype >> 8) & 0xFFu);
-  t->dtype.lanes = 1;
-  t->byte_offset = byte_offset;
-  t->nbytes = nbytes;
-  t->flags = 0;
-  t->shape = NULL;
-  t->strides = NULL;
-  if (ndim > 0) {
-    memcpy(d->dims, shape, length);
-    t->shape = d->dims;
-    if (strides != NULL) {
-      memcpy(d->dims + IT_MAX_NDIM, strides, length);
-      t->strides = d->dims + IT_MAX_NDIM;
-    }
-  }
-}
-
-/* One launch on the stack. Descriptors arrive by their holders, whose first member is the tensor. */
-typedef struct launch_block {
-  itp_launch launch;
-  const itp_tensor *inputs[IT_MAX_OPERANDS];
-  itp_tensor *outputs[IT_MAX_OPERANDS];
-} launch_block;
-
-static void fill_launch(launch_block *b, const itp_kernel *kernel, const it_stream *s, it_descriptor *const *inputs,
-                        uint32_t n_inputs, it_descriptor *const *outputs, uint32_t n_outputs, const itp_value *attrs,
-                        uint32_t n_attrs) {
-  for (uint32_t i = 0; i < n_inputs; ++i) b->inputs[i] = inputs[i] != NULL ? &inputs[i]->tensor : NULL;
-  for (uint32_t i = 0; i < n_outputs; ++i) b->outputs[i] = outputs[i] != NULL ? &outputs[i]->tensor : NULL;
-  itp_launch *l = &b->launch;
-  l->struct_size = (uint32_t)sizeof(*l);
-  l->device = s->device;
-  l->stream = s->handle;
-  l->inputs = b->inputs;
-  l->outputs = b->outputs;
-  l->attrs = attrs;
-  l->n_inputs = n_inputs;
-  l->n_outputs = n_outputs;
-  l->n_attrs = n_attrs;
-  l->flags = 0;
-  l->workspace = NULL;
-  l->workspace_size = 0;
-  l->tag = 0;
-  l->kernel = kernel;
-}
-
-int32_t it_launch(it_provider *p, const itp_kernel *kernel, it_stream *s, it_descriptor *const *inputs,
-                  uint32_t n_inputs, it_descriptor *const *outputs, uint32_t n_outputs, const itp_value *attrs,
-                  uint32_t n_attrs, uint64_t workspace, uint64_t workspace_size, uint64_t tag) {
-  launch_block b;
-  fill_launch(&b, kernel, s, inputs, n_inputs, outputs, n_outputs, attrs, n_attrs);
-  b.launch.workspace = pointer(workspace);
-  b.launch.workspace_size = workspace_size;
-  b.launch.tag = tag;
-  CALL(p, s, kernel->name, kernel->launch(p->self, &b.launch, err));
-}
-
-int32_t it_workspace(it_provider *p, const itp_kernel *kernel, it_stream *s, it_descriptor *const *inputs,
-                     uint32_t n_inputs, it_descriptor *const *outputs, uint32_t n_outputs, const itp_value *attrs,
-                     uint32_t n_attrs, uint64_t *bytes) {
-  launch_block b;
-  fill_launch(&b, kernel, s, inputs, n_inputs, outputs, n_outputs, attrs, n_attrs);
-  CALL(p, s, kernel->name, kernel->workspace(p->self, &b.launch, bytes, err));
-}
-
-int32_t it_supports(it_provider *p, const itp_kernel *kernel, it_stream *s, it_descriptor *const *inputs,
-                    uint32_t n_inputs, it_descriptor *const *outputs, uint32_t n_outputs, const itp_value *attrs,
-                    uint32_t n_attrs) {
-  launch_block b;
-  fill_launch(&b, kernel, s, inputs, n_inputs, outputs, n_outputs, attrs, n_attrs);
-  CALL(p, s, kernel->name, kernel->supports(p->self, &b.launch, err));
 }

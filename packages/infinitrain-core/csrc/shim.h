@@ -35,8 +35,33 @@ typedef struct it_stream {
 
 typedef struct it_descriptor {
   itp_tensor tensor;
+  const it_provider *provider;
   int64_t dims[32];
 } it_descriptor;
+
+/* A kernel with what the table says of its operands, so that the usual launch is checked here. `rules` holds one entry
+ * an operand, inputs first: an ITP_DT_* bit, or one of the symbols below, plus IT_OPTIONAL. */
+#define IT_RULE_T 32
+#define IT_RULE_U 33
+#define IT_RULE_A 34
+#define IT_OPTIONAL 64
+#define IT_LAYOUT_STRIDED 0x1
+#define IT_LAYOUT_MATRIX 0x2
+#define IT_MAY_ALIAS 0x4
+typedef struct it_kernel {
+  const itp_kernel *kernel;
+  uint64_t t_mask;
+  uint64_t u_mask;
+  uint32_t n_inputs;
+  uint32_t n_outputs;
+  uint32_t n_attrs;
+  uint32_t flags;
+  uint8_t rules[64];
+} it_kernel;
+
+/* Results of it_launch besides a provider's status: nothing was launched. */
+#define IT_UNFIT -1
+#define IT_WANTS_WORKSPACE -2
 
 /* ---- libraries ---- */
 void *it_library_open(const char *path, char *error, uint64_t capacity);
@@ -85,17 +110,12 @@ int32_t it_event_elapsed_ns(it_provider *p, int32_t device, itp_event begin, itp
 void it_stream_prepare(it_stream *s, int32_t device);
 
 /* ---- kernels ---- */
-void it_describe(it_descriptor *d, uint64_t address, int32_t device_type, int32_t device_id, uint32_t dtype, int32_t ndim,
+void it_describe(it_descriptor *d, const it_provider *p, uint64_t address, int32_t device_type, int32_t device_id, uint32_t dtype, int32_t ndim,
                  const int64_t *shape, const int64_t *strides, uint64_t byte_offset, uint64_t nbytes);
-int32_t it_launch(it_provider *p, const itp_kernel *kernel, it_stream *s, it_descriptor *const *inputs,
-                  uint32_t n_inputs, it_descriptor *const *outputs, uint32_t n_outputs, const itp_value *attrs,
-                  uint32_t n_attrs, uint64_t workspace, uint64_t workspace_size, uint64_t tag);
-int32_t it_workspace(it_provider *p, const itp_kernel *kernel, it_stream *s, it_descriptor *const *inputs,
-                     uint32_t n_inputs, it_descriptor *const *outputs, uint32_t n_outputs, const itp_value *attrs,
-                     uint32_t n_attrs, uint64_t *bytes);
-int32_t it_supports(it_provider *p, const itp_kernel *kernel, it_stream *s, it_descriptor *const *inputs,
-                    uint32_t n_inputs, it_descriptor *const *outputs, uint32_t n_outputs, const itp_value *attrs,
-                    uint32_t n_attrs);
+uint64_t it_wanted_workspace(void);
+int32_t it_launch(it_provider *p, const it_kernel *kernel, it_stream *s, it_descriptor *const *inputs, uint32_t n_inputs,
+                  it_descriptor *const *outputs, uint32_t n_outputs, const itp_value *attrs, uint64_t workspace,
+                  uint64_t workspace_size, uint64_t tag, int32_t checked);
 /* [cdef-end] */
 
 #endif

@@ -19,8 +19,8 @@ from infinitrain.dispatch import launch
 from infinitrain.dtype import DType
 from infinitrain.errors import DTypeError, ShapeError
 from infinitrain.memory import as_host_bytes, wrap_host
-from infinitrain.strided import Strided, compact_strides
 from infinitrain.stream import current_stream
+from infinitrain.strided import Strided, compact_strides
 
 __all__ = ["copy_", "from_numpy", "host_view", "share_numpy", "to_numpy"]
 
@@ -98,9 +98,7 @@ def host_view(source: Strided) -> npt.NDArray[Any]:
         raise ShapeError(f"a view of host memory: expected a device that the host can read, found {device}. Use .cpu()")
     current_stream(device).synchronize()
     size = source.dtype.itemsize
-    raw = as_host_bytes(
-        source.buffer.ptr, source.buffer.nbytes, source.buffer, read_only=source.buffer.read_only
-    )
+    raw = as_host_bytes(source.buffer.ptr, source.buffer.nbytes, source.buffer, read_only=source.buffer.read_only)
     strides = tuple(step * size for step in source.strides)
     if not source.numel():
         return np.empty(source.shape, source.dtype.numpy)
@@ -140,7 +138,9 @@ def _move(destination: Strided, source: Strided) -> None:
         _leg(stage.ctypes.data, None, _address(destination), nbytes, to, to_host=False)
 
 
-def _leg(source: int, source_device: Device | None, destination: int, nbytes: int, owner: Device, *, to_host: bool) -> None:
+def _leg(
+    source: int, source_device: Device | None, destination: int, nbytes: int, owner: Device, *, to_host: bool
+) -> None:
     """Run one leg by the provider of `owner`; pageable host memory is done with when the call returns."""
     provider = owner.provider
     other = lib.ITP_DEVICE_HOST if source_device is None else source_device.index

@@ -42,7 +42,7 @@ _default: Device | None = None
 
 
 class Device:
-    """One device of one provider: `Device("fake:1")`.
+    """One device of one provider: `Device("fake:1")`. Equal devices are one object.
 
     A bare name means the thread's current device of that type, 0 unless a guard says otherwise. Parsing loads and
     starts nothing but what is needed to know that the index exists. `str()` gives what parses back.
@@ -76,7 +76,9 @@ class Device:
         count = provider.device_count()
         if number >= count:
             has = "no device" if count == 0 else "device 0" if count == 1 else f"devices 0 to {count - 1}"
-            raise DeviceNotFound(f"device '{kind}:{number}' does not exist: expected an index in [0, {count}), {kind} has {has}")
+            raise DeviceNotFound(
+                f"device '{kind}:{number}' does not exist: expected an index in [0, {count}), {kind} has {has}"
+            )
         with _instances_lock:
             self = object.__new__(cls)
             self.type, self.index, self.provider = kind, number, provider
@@ -95,14 +97,6 @@ class Device:
     def host_readable(self) -> bool:
         """Whether the host may read and write this device's memory."""
         return self.info.host_readable
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, Device):
-            return self.type == other.type and self.index == other.index
-        return NotImplemented
-
-    def __hash__(self) -> int:
-        return hash((self.type, self.index))
 
     def __str__(self) -> str:
         return f"{self.type}:{self.index}"

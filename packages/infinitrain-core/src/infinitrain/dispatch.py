@@ -8,7 +8,6 @@ device or provider.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
@@ -22,34 +21,22 @@ from infinitrain.device import Device
 from infinitrain.dtype import DType
 from infinitrain.errors import DeviceMismatch, DTypeError, KernelNotFound, ShapeError
 from infinitrain.memory import allocate
-from infinitrain.strided import Strided
 from infinitrain.stream import current_stream
+from infinitrain.strided import Strided
 
 __all__ = ["has_kernel", "launch", "missing_kernels"]
 
+NULL = ffi.NULL
 _tags = count(1)
 _DTYPES = {dtype.short: dtype for dtype in dtypes.ALL}
 #: Values that change from call to call (Fill) must not grow this without end.
 _MAX_PACKED = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """What is known of a kernel for one combination of dtypes on one provider."""
-
-    kernel: Kernel
-    strided: bool
-    matrix: bool
-    may_alias: bool
-
-
-_plans: dict[tuple[Any, ...], _Plan] = {}
 _packed: dict[tuple[Any, ...], Any] = {}
 
 
-def launch(
-    name: str, inputs: Sequence[Strided | None], outputs: Sequence[Strided | None], **attributes: Any
-) -> None:
+def launch(name: str, inputs: Sequence[Strided | None], outputs: Sequence[Strided | None], **attributes: Any) -> None:
     """Run a kernel on the device that its operands live on, in the device's current stream.
 
     Outputs are allocated by the caller. An operand of None is absent, where the table allows it. Attributes that are
@@ -60,41 +47,61 @@ def launch(
         DTypeError, ShapeError, DeviceMismatch: Operands do not fit the kernel's row.
         IndexOutOfRange, AsyncError, OutOfMemory, ...: What the kernel reported.
     """
-    device = _common_device(name, inputs, outputs)
+    first = outputs[0]
+    if first is None:
+        raise ShapeError(f"{name}: expected a first output, found none")
+    device = first.buffer.device
     provider = device.provider
-    key = (name, provider, *[t and t.dtype for t in inputs], None, *[t and t.dtype for t in outputs])
-    plan = _plans.get(key)
-    if plan is None:
-        plan = _plans[key] = _make_plan(name, device, inputs, outputs)
+    kernel = provider.kernels.get(name)
+    if kernel is not None:
+        # The usual launch: operands that fit as they are, which the C side sees at once.
+        status = _submit(kernel, device, inputs, outputs, attributes, checked=0)
+        if not status:
+            return
+        if status != lib.IT_UNFIT:
+            provider.check(status, name)
+    _launch_unusual(name, device, inputs, outputs, attributes)
+
+
+def _submit(
+    kernel: Kernel,
+    device: Device,
+    inputs: Sequence[Strided | None],
+    outputs: Sequence[Strided | None],
+    attributes: dict[str, Any],
+    checked: int,
+) -> int:
+    record = kernel.record
+    native = device.provider.native
+    stream = current_stream(device).native
+    ins = [NULL if t is None else t._desc or t.desc for t in inputs]
+    outs = [NULL if t is None else t._desc or t.desc for t in outputs]
+    n_in, n_out = len(ins), len(outs)
+    packed = _pack(kernel.row, attributes) if kernel.row.attributes or attributes else NULL
+    tag = next(_tags)
+    status: int = lib.it_launch(native, record, stream, ins, n_in, outs, n_out, packed, 0, 0, tag, checked)
+    if status == lib.IT_WANTS_WORKSPACE:
+        size = lib.it_wanted_workspace()
+        workspace = allocate(size, device)
+        status = lib.it_launch(native, record, stream, ins, n_in, outs, n_out, packed, workspace.ptr, size, tag, 1)
+    return status
+
+
+def _launch_unusual(
+    name: str,
+    device: Device,
+    inputs: Sequence[Strided | None],
+    outputs: Sequence[Strided | None],
+    attributes: dict[str, Any],
+) -> None:
+    """Say what is wrong with a launch, or make its operands fit and run it."""
+    _check_devices(name, device, inputs, outputs)
+    kernel = _find_kernel(name, device, inputs, outputs)
     if all(t is None or not t.numel() for t in outputs):
         return
-    kernel = plan.kernel
-    ready_outputs, write_back = _fit_outputs(name, plan, inputs, outputs)
-    ready_inputs = _fit_inputs(plan, inputs, ready_outputs)
-    packed = _pack(kernel.row, attributes)
-    stream = current_stream(device).native
-    native = provider.native
-    in_descs = [ffi.NULL if t is None else t.desc for t in ready_inputs]
-    out_descs = [ffi.NULL if t is None else t.desc for t in ready_outputs]
-    n_in, n_out, n_attrs = len(in_descs), len(out_descs), len(kernel.row.attributes)
-    workspace = None
-    address = size = 0
-    if kernel.has_workspace:
-        needed = ffi.new("uint64_t *")
-        status = lib.it_workspace(
-            native, kernel.pointer, stream, in_descs, n_in, out_descs, n_out, packed, n_attrs, needed
-        )
-        provider.check(status, name)
-        size = int(needed[0])
-        if size:
-            workspace = allocate(size, device)
-            address = workspace.ptr
-    status = lib.it_launch(
-        *(native, kernel.pointer, stream, in_descs, n_in, out_descs, n_out, packed, n_attrs),
-        *(address, size, next(_tags)),
-    )
-    if status:
-        provider.check(status, name)
+    ready_outputs, write_back = _fit_outputs(kernel, outputs)
+    ready_inputs = _fit_inputs(kernel, inputs, ready_outputs)
+    device.provider.check(_submit(kernel, device, ready_inputs, ready_outputs, attributes, checked=1), name)
     for target, temporary in write_back:
         launch("Copy", (temporary,), (target,))
 
@@ -112,28 +119,22 @@ def missing_kernels(names: Iterable[str], device: Device | str, dtype: DType | N
     return [name for name in dict.fromkeys(names) if not has_kernel(name, device, dtype)]
 
 
-def _common_device(name: str, inputs: Sequence[Strided | None], outputs: Sequence[Strided | None]) -> Device:
-    device: Device | None = None
-    for tensor in (*outputs, *inputs):
-        if tensor is not None:
-            if device is None:
-                device = tensor.buffer.device
-            elif tensor.buffer.device is not device and tensor.buffer.device != device:
-                found = sorted({str(t.device) for t in (*inputs, *outputs) if t is not None})
-                raise DeviceMismatch(
-                    f"{name}: expected all tensors on one device, found {' and '.join(found)}. Move them with .to(device)"
-                )
-    if device is None:
-        raise DeviceMismatch(f"{name}: expected at least one tensor, found none")
-    return device
-
-
-# ---- plans: what is checked once for a combination of dtypes ----
-
-
-def _make_plan(
+def _check_devices(
     name: str, device: Device, inputs: Sequence[Strided | None], outputs: Sequence[Strided | None]
-) -> _Plan:
+) -> None:
+    found = {str(t.device): None for t in (*inputs, *outputs) if t is not None}
+    if len(found) > 1:
+        raise DeviceMismatch(
+            f"{name}: expected all tensors on one device, found {' and '.join(found)}. Move them with .to(device)"
+        )
+
+
+# ---- what a launch needs, and what is said when it is not there ----
+
+
+def _find_kernel(
+    name: str, device: Device, inputs: Sequence[Strided | None], outputs: Sequence[Strided | None]
+) -> Kernel:
     row = load_table().get(name)
     if row is None:
         raise KernelNotFound(f"kernel {name!r} is not in the kernel table: expected a name from kernels.toml")
@@ -141,10 +142,7 @@ def _make_plan(
     kernel = device.provider.kernels.get(name)
     if kernel is None or ("T" in bound and not kernel.dtype_mask >> bound["T"].bit & 1):
         raise _not_found(row, kernel, device, inputs, outputs)
-    strided = kernel.takes_strides and row.layout == "strided"
-    matrix = kernel.takes_strides and row.layout == "matrix"
-    may_alias = row.alias and bool(kernel.flags & lib.ITP_K_MAY_ALIAS)
-    return _Plan(kernel, strided, matrix, may_alias)
+    return kernel
 
 
 def _bind(row: KernelRow, inputs: Sequence[Strided | None], outputs: Sequence[Strided | None]) -> dict[str, DType]:
@@ -219,52 +217,53 @@ def _compact(tensor: Strided) -> Strided:
 def _is_matrix_layout(tensor: Strided) -> bool:
     """Whether the last two dimensions are a matrix with unit stride along one of them."""
     if tensor.ndim < 2:
-        return tensor.is_contiguous()
+        return False
     rows, columns = tensor.shape[-2:]
     row_step, column_step = tensor.strides[-2:]
-    by_rows = (column_step == 1 or columns == 1) and (row_step >= max(columns, 1) or rows == 1)
-    by_columns = (row_step == 1 or rows == 1) and (column_step >= max(rows, 1) or columns == 1)
-    return by_rows or by_columns
+    return (column_step == 1 and row_step >= columns) or (row_step == 1 and column_step >= rows)
+
+
+def _layout_fits(kernel: Kernel, tensor: Strided) -> bool:
+    if tensor.is_contiguous():
+        return True
+    flags = kernel.record.flags
+    return bool(flags & lib.IT_LAYOUT_STRIDED) or (bool(flags & lib.IT_LAYOUT_MATRIX) and _is_matrix_layout(tensor))
 
 
 def _fit_inputs(
-    plan: _Plan, inputs: Sequence[Strided | None], outputs: Sequence[Strided | None]
+    kernel: Kernel, inputs: Sequence[Strided | None], outputs: Sequence[Strided | None]
 ) -> list[Strided | None]:
-    ready: list[Strided | None] = []
-    for tensor in inputs:
-        if tensor is None or (plan.strided or tensor.is_contiguous() or (plan.matrix and _is_matrix_layout(tensor))):
-            ready.append(tensor)
-        elif plan.kernel.row.name == "Copy":
-            ready.append(tensor)
-        else:
-            ready.append(_compact(tensor))
+    ready = [t if t is None or _layout_fits(kernel, t) else _compact(t) for t in inputs]
+    may_alias = kernel.record.flags & lib.IT_MAY_ALIAS
     for output in outputs:
-        if output is None:
-            continue
         for index, tensor in enumerate(ready):
             # As if the operand were read whole before anything is written.
-            if tensor is not None and tensor.buffer is output.buffer and _shares(tensor, output):
-                if not (plan.may_alias and _identical(tensor, output)):
-                    ready[index] = _compact(tensor)
+            if (
+                output is not None
+                and tensor is not None
+                and _shares(tensor, output)
+                and not (may_alias and _identical(tensor, output))
+            ):
+                ready[index] = _compact(tensor)
     return ready
 
 
 def _fit_outputs(
-    name: str, plan: _Plan, inputs: Sequence[Strided | None], outputs: Sequence[Strided | None]
+    kernel: Kernel, outputs: Sequence[Strided | None]
 ) -> tuple[list[Strided | None], list[tuple[Strided, Strided]]]:
     """Give outputs that the kernel may write, and the copies to make afterwards."""
     ready: list[Strided | None] = []
     write_back: list[tuple[Strided, Strided]] = []
-    for operand, tensor in zip(plan.kernel.row.outputs, outputs, strict=True):
+    for operand, tensor in zip(kernel.row.outputs, outputs, strict=True):
         if tensor is None or tensor.is_contiguous():
             ready.append(tensor)
             continue
         if tensor.overlaps_itself():
             raise ShapeError(
-                f"{name}: output of shape {tensor.shape} and strides {tensor.strides} overlaps itself: expected one "
-                "element for each place in memory. Write to .clone() or .contiguous() instead"
+                f"{kernel.row.name}: output of shape {tensor.shape} and strides {tensor.strides} overlaps itself: "
+                "expected one element for each place in memory. Write to .clone() or .contiguous() instead"
             )
-        if plan.strided or name == "Copy":
+        if kernel.record.flags & lib.IT_LAYOUT_STRIDED:
             ready.append(tensor)
             continue
         temporary = _compact(tensor) if operand.inout else Strided._empty(tensor.shape, tensor.dtype, tensor.device)
@@ -285,8 +284,8 @@ def _extent(tensor: Strided) -> tuple[int, int]:
 
 
 def _shares(a: Strided, b: Strided) -> bool:
-    """Whether the ranges of two views of one buffer meet (strided views count as whole ranges)."""
-    if not a.numel() or not b.numel():
+    """Whether two views of one buffer meet (strided views count as the whole range that they span)."""
+    if a.buffer is not b.buffer or not a.numel() or not b.numel():
         return False
     (a_begin, a_end), (b_begin, b_end) = _extent(a), _extent(b)
     return a_begin < b_end and b_begin < a_end

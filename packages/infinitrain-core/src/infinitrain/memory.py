@@ -218,10 +218,23 @@ class Buffer:
         nbytes: Size as asked for, in bytes.
         device: Where the memory is.
         version: Counts in-place writes; views share it, saved tensors are checked against it.
+        writer: The name of the operation that wrote in place last, for messages.
         read_only: Whether writing is refused (foreign memory that its owner does not let be written).
     """
 
-    __slots__ = ("_owner", "_pool", "_size", "_stream", "_users", "device", "nbytes", "ptr", "read_only", "version")
+    __slots__ = (
+        "_owner",
+        "_pool",
+        "_size",
+        "_stream",
+        "_users",
+        "device",
+        "nbytes",
+        "ptr",
+        "read_only",
+        "version",
+        "writer",
+    )
 
     def __init__(self, device: Device, nbytes: int) -> None:
         """Make an empty shell; `allocate` and `wrap_host` fill it."""
@@ -229,6 +242,7 @@ class Buffer:
         self.nbytes = nbytes
         self.ptr = 0
         self.version = 0
+        self.writer = ""
         self.read_only = False
         self._pool: Pool | None = None
         self._size = 0
@@ -279,7 +293,14 @@ def memory_stats(device: Device | str) -> dict[str, int]:
     target = Device(device)
     pool = _pools.get((target, lib.ITP_MEM_DEVICE))
     free, total = target.provider.memory_info(target.index)
-    names = ("allocated", "reserved", "peak_allocated", "peak_reserved", "allocations", "provider_allocations")
+    names = (
+        "allocated",
+        "reserved",
+        "peak_allocated",
+        "peak_reserved",
+        "allocations",
+        "provider_allocations",
+    )
     stats = {name: int(getattr(pool, name)) if pool is not None else 0 for name in names}
     return {**stats, "cached": stats["reserved"] - stats["allocated"], "free": free, "total": total}
 
@@ -325,7 +346,7 @@ def _finish() -> None:
         if pool.device.provider in running:
             try:
                 pool.empty()
-            except Exception:  # noqa: BLE001, S112, PERF203 - the process is ending
+            except Exception:
                 continue
     for provider in running:
         provider.shutdown()
@@ -339,12 +360,15 @@ class _HostBytes:
 
     def __init__(self, address: int, nbytes: int, owner: object, read_only: bool) -> None:
         self.owner = owner
-        self.__array_interface__ = {"data": (address, read_only), "shape": (nbytes,), "typestr": "|u1", "version": 3}
+        self.__array_interface__ = {
+            "data": (address, read_only),
+            "shape": (nbytes,),
+            "typestr": "|u1",
+            "version": 3,
+        }
 
 
-def as_host_bytes(
-    address: int, nbytes: int, owner: object = None, *, read_only: bool = False
-) -> npt.NDArray[np.uint8]:
+def as_host_bytes(address: int, nbytes: int, owner: object = None, *, read_only: bool = False) -> npt.NDArray[np.uint8]:
     """View host-readable memory as bytes; `owner` lives as long as the view."""
     if nbytes == 0:
         return np.empty(0, np.uint8)

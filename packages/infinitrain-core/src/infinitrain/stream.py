@@ -50,7 +50,8 @@ class Stream:
             lib.it_stream_prepare(self.native, self.device.index)
         else:
             provider.check(
-                lib.it_stream_create(provider.native, self.device.index, 0, priority, self.native), "stream_create"
+                lib.it_stream_create(provider.native, self.device.index, 0, priority, self.native),
+                "stream_create",
             )
             _live.add(self)
 
@@ -157,7 +158,8 @@ class Event:
         provider = self.device.provider
         ns = ffi.new("uint64_t *")
         provider.check(
-            lib.it_event_elapsed_ns(provider.native, self.device.index, self.native, end.native, ns), "event_elapsed_ns"
+            lib.it_event_elapsed_ns(provider.native, self.device.index, self.native, end.native, ns),
+            "event_elapsed_ns",
         )
         return int(ns[0]) / 1e6
 

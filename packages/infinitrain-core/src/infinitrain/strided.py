@@ -139,6 +139,7 @@ class Strided:
         device = buffer.device
         lib.it_describe(
             holder,
+            device.provider.native,
             buffer.ptr,
             device.info.dlpack_device_type,
             device.index,
@@ -163,15 +164,14 @@ class Strided:
         return self.as_strided(shape, broadcast_strides(self.shape, self.strides, shape), self.offset)
 
 
-def broadcast_strides(
-    shape: tuple[int, ...], strides: tuple[int, ...], target: tuple[int, ...]
-) -> tuple[int, ...]:
+def broadcast_strides(shape: tuple[int, ...], strides: tuple[int, ...], target: tuple[int, ...]) -> tuple[int, ...]:
     """Give the strides that repeat `shape` over `target`."""
     lead = len(target) - len(shape)
     if lead < 0 or any(a not in (1, b) for a, b in zip(shape, target[max(lead, 0) :], strict=True)):
         raise ShapeError(f"shape {shape} does not expand to {target}: expected equal sizes, or 1, from the right")
     own = tuple(
-        0 if size == 1 and wanted != 1 else step for size, step, wanted in zip(shape, strides, target[lead:], strict=True)
+        0 if size == 1 and wanted != 1 else step
+        for size, step, wanted in zip(shape, strides, target[lead:], strict=True)
     )
     return (0,) * lead + own
 

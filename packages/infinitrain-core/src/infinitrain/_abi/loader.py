@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from infinitrain_capi.table import KernelRow
+from infinitrain_capi.table import DTYPES, KernelRow
 from infinitrain_capi.table import load as load_table
 
 from infinitrain._abi import names
@@ -207,7 +207,11 @@ def _kernels(table: Any) -> tuple[dict[str, Kernel], list[str], list[str]]:
     problems: list[str] = []
     count = table.count
     if table.struct_size and (count > MAX_KERNELS or (count and table.items == ffi.NULL)):
-        return {}, [], [f"kernels.count is {count}, kernels.items {'NULL' if table.items == ffi.NULL else 'set'}"]
+        return (
+            {},
+            [],
+            [f"kernels.count is {count}, kernels.items {'NULL' if table.items == ffi.NULL else 'set'}"],
+        )
     for index in range(count):
         pointer = table.items[index]
         if pointer == ffi.NULL:
@@ -224,14 +228,8 @@ def _kernels(table: Any) -> tuple[dict[str, Kernel], list[str], list[str]]:
         elif note is not None:
             notes.append(note)
         else:
-            kernels[name] = Kernel(
-                row=rows[name],
-                pointer=pointer,
-                dtype_mask=pointer.dtype_mask,
-                flags=pointer.flags,
-                has_workspace=pointer.workspace != ffi.NULL,
-                has_supports=pointer.supports != ffi.NULL,
-            )
+            record = _record(rows[name], pointer)
+            kernels[name] = Kernel(rows[name], record, pointer.dtype_mask, pointer.flags)
     if table.struct_size:
         off = {note.split("'")[1]: note for note in notes if "'" in note}
         problems += [
@@ -240,6 +238,24 @@ def _kernels(table: Any) -> tuple[dict[str, Kernel], list[str], list[str]]:
             if row.tier == 0 and row.name not in kernels
         ]
     return kernels, notes, problems
+
+
+def _record(row: KernelRow, pointer: Any) -> Any:
+    """Put what the table says of a kernel's operands into the form that the C side checks launches by."""
+    record = ffi.new("it_kernel *")
+    record.kernel = pointer
+    record.t_mask = pointer.dtype_mask
+    record.u_mask = sum(1 << DTYPES.index(short) for short in row.other_dtypes)
+    record.n_inputs, record.n_outputs, record.n_attrs = len(row.inputs), len(row.outputs), len(row.attributes)
+    symbols = {"T": lib.IT_RULE_T, "U": lib.IT_RULE_U, "A": lib.IT_RULE_A}
+    for index, operand in enumerate((*row.inputs, *row.outputs)):
+        rule = symbols[operand.type] if operand.type in symbols else DTYPES.index(operand.type)
+        record.rules[index] = rule | (lib.IT_OPTIONAL if operand.optional else 0)
+    if pointer.flags & lib.ITP_K_STRIDED:
+        record.flags |= {"strided": lib.IT_LAYOUT_STRIDED, "matrix": lib.IT_LAYOUT_MATRIX}.get(row.layout, 0)
+    if row.alias and pointer.flags & lib.ITP_K_MAY_ALIAS:
+        record.flags |= lib.IT_MAY_ALIAS
+    return record
 
 
 def _kernel_note(name: str, pointer: Any, rows: dict[str, KernelRow]) -> str | None:

@@ -34,11 +34,9 @@ class Kernel:
     """One kernel of one provider, ready to be launched."""
 
     row: KernelRow
-    pointer: Any
+    record: Any
     dtype_mask: int
     flags: int
-    has_workspace: bool
-    has_supports: bool
 
     @property
     def takes_strides(self) -> bool:
@@ -152,7 +150,13 @@ class Provider:
         values = [ffi.new("char[]", value.encode()) for value in settings.values()]
         native = ffi.new("itp_config *")
         native.struct_size = ffi.sizeof("itp_config")
-        for size in ("world_size", "data_parallel", "tensor_parallel", "pipeline_parallel", "context_parallel"):
+        for size in (
+            "world_size",
+            "data_parallel",
+            "tensor_parallel",
+            "pipeline_parallel",
+            "context_parallel",
+        ):
             setattr(native, size, 1)
         name_array, value_array = ffi.new("char *[]", names), ffi.new("char *[]", values)
         native.option_names, native.option_values = name_array, value_array

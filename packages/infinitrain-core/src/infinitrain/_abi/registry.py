@@ -18,7 +18,13 @@ from infinitrain import config
 from infinitrain._abi import names
 from infinitrain._abi.loader import open_provider
 from infinitrain._abi.provider import Provider
-from infinitrain.errors import DeviceNotFound, InfinitrainError, ProviderError, ProviderLoadError, ProviderNotFound
+from infinitrain.errors import (
+    DeviceNotFound,
+    InfinitrainError,
+    ProviderError,
+    ProviderLoadError,
+    ProviderNotFound,
+)
 
 __all__ = ["Candidate", "candidates", "configure", "find", "load_provider", "loaded", "resolve_alias"]
 
