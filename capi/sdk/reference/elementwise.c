@@ -133,29 +133,28 @@ BINARY_FLOATS(ReluBackward, a > 0 ? b : 0)
 
 /* ---- GELU: Hendrycks and Gimpel 2016, arXiv:1606.08415 ------------------------------------------ */
 
-#define SQRT_2_OVER_PI ((real)0.79788456080286535588)
+/* (1 + tanh u) / 2 with u = sqrt(2 / pi) (x + 0.044715 x^3), written as a sigmoid: nothing cancels where x is
+ * far below 0. */
 #define CUBIC ((real)0.044715)
-#define GELU_TANH(x) tanh(SQRT_2_OVER_PI *(x + CUBIC * x * x * x))
-/* The distribution function of the normal law; erfc does not cancel where x is far below 0. */
+#define SQRT_8_OVER_PI ((real)1.59576912160573071176) /* 2 sqrt(2 / pi) */
+#define TANH_SHARE(x) (1 / (1 + exp(-SQRT_8_OVER_PI * (x + CUBIC * x * x * x))))
+/* The distribution function of the normal law; erfc does not cancel there either. */
 #define NORMAL_CDF(x) ((real)0.5 * erfc(-x * (real)0.70710678118654752440))
 #define NORMAL_DENSITY(x) ((real)0.39894228040143267794 * exp((real) - 0.5 * x * x))
 
-static float gelu_slope_f32(float x) {
-  typedef float real;
-  const real t = GELU_TANH(x);
-  return (real)0.5 * (1 + t) + (real)0.5 * x * (1 - t * t) * SQRT_2_OVER_PI * (1 + 3 * CUBIC * x * x);
-}
+#define TANH_SLOPE(kind, type)                                             \
+  static type gelu_tanh_slope_##kind(type x) {                             \
+    typedef type real;                                                     \
+    const real s = TANH_SHARE(x);                                          \
+    return s + x * s * (1 - s) * SQRT_8_OVER_PI * (1 + 3 * CUBIC * x * x); \
+  }
+TANH_SLOPE(f32, float)
+TANH_SLOPE(f64, double)
 
-static double gelu_slope_f64(double x) {
-  typedef double real;
-  const real t = GELU_TANH(x);
-  return (real)0.5 * (1 + t) + (real)0.5 * x * (1 - t * t) * SQRT_2_OVER_PI * (1 + 3 * CUBIC * x * x);
-}
-
-UNARY_FLOATS_BLOCKS(GeluTanh, (real)0.5 * x * (1 + GELU_TANH(x)))
+UNARY_FLOATS_BLOCKS(GeluTanh, x *TANH_SHARE(x))
 UNARY_FLOATS_BLOCKS(GeluErf, x *NORMAL_CDF(x))
-BINARY(GeluTanhBackward, f32, float, float, b *gelu_slope_f32(a))
-BINARY(GeluTanhBackward, f64, double, double, b *gelu_slope_f64(a))
+BINARY(GeluTanhBackward, f32, float, float, b *gelu_tanh_slope_f32(a))
+BINARY(GeluTanhBackward, f64, double, double, b *gelu_tanh_slope_f64(a))
 static const block_set GeluTanhBackward_blocks = {GeluTanhBackward_f32, GeluTanhBackward_f64, NULL, NULL};
 BINARY_FLOATS_BLOCKS(GeluErfBackward, b *(NORMAL_CDF(a) + a * NORMAL_DENSITY(a)))
 
