@@ -43,21 +43,22 @@ bool has_avx512() {
 #endif
 }
 
+// A table's own code is compiled for its instruction set: it must not be asked for where that is absent.
 itp_status choose_simd(const char *isa, const Simd **out, itp_error *err) {
+  const bool automatic = strcmp(isa, "auto") == 0;
 #if defined(__x86_64__)
-  const bool automatic = strcmp(isa, "auto") == 0;
-  if ((automatic && has_avx512()) || strcmp(isa, "avx512") == 0) {
+  const bool avx512 = strcmp(isa, "avx512") == 0, avx2 = strcmp(isa, "avx2") == 0;
+  if ((avx512 && !has_avx512()) || (avx2 && !has_avx2())) {
+    return ITP_FAIL(err, UNAVAILABLE, "init", "option isa=%s: this processor does not have it. Use isa=auto", isa);
+  }
+  if (avx512 || (automatic && has_avx512())) {
     *out = &simd_avx512();
-    if (has_avx512()) return ITP_OK;
-    return ITP_FAIL(err, UNAVAILABLE, "init", "option isa=avx512: this processor does not have it. Use isa=auto");
+    return ITP_OK;
   }
-  if ((automatic && has_avx2()) || strcmp(isa, "avx2") == 0) {
+  if (avx2 || (automatic && has_avx2())) {
     *out = &simd_avx2();
-    if (has_avx2()) return ITP_OK;
-    return ITP_FAIL(err, UNAVAILABLE, "init", "option isa=avx2: this processor does not have it. Use isa=auto");
+    return ITP_OK;
   }
-#else
-  const bool automatic = strcmp(isa, "auto") == 0;
 #endif
   *out = &simd_baseline();
   if (automatic || strcmp(isa, "baseline") == 0) return ITP_OK;
