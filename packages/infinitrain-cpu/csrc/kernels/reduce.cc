@@ -12,6 +12,7 @@
 namespace itp {
 namespace {
 
+constexpr int64_t kRowBlock = 4096;    // elements of a row that are summed before they go to the next level
 constexpr int64_t kColumns = 256;      // outputs that a column task keeps totals of
 constexpr int64_t kRowsInBlock = 64;   // rows added before their total goes to the next level
 constexpr int64_t kSplit = 1 << 16;    // elements of one output for one task, where there are few outputs
@@ -73,7 +74,7 @@ void each_block(const Plan &plan, const char *x, int64_t begin, int64_t end, con
     int64_t n = std::min(end - begin, walk.count - begin % walk.count);
     const char *place = x + offset;
     if (walk.step[0] == sizeof(T) && filled == 0 && n >= 64) {
-      n = std::min<int64_t>(n, 16 * kBlock);
+      n = std::min(n, kRowBlock);
       f(reinterpret_cast<const T *>(place), n);
     } else {
       n = std::min(n, kBlock - filled);
@@ -331,8 +332,8 @@ ITP_CPU_KERNEL(SquaredNorm) {
     double totals[kMaxParts] = {};
     cpu.pool.tasks(parts, [&](int64_t part) {
       const int64_t end = n * (part + 1) / parts;
-      for (int64_t i = n * part / parts; i < end; i += 16 * kBlock) {
-        totals[part] += cpu.simd.rows<T>().sum_squares(x + i, static_cast<size_t>(std::min(end - i, 16 * kBlock)));
+      for (int64_t i = n * part / parts; i < end; i += kRowBlock) {
+        totals[part] += cpu.simd.rows<T>().sum_squares(x + i, static_cast<size_t>(std::min(end - i, kRowBlock)));
       }
     });
     double total = 0;
