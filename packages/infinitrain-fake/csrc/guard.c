@@ -11,7 +11,7 @@ static __thread int32_t current_device;
 static int32_t get_current_device(void) { return current_device; }
 
 static itp_status enter(void *self, int32_t device, int64_t *token, itp_error *err) {
-  const itp_status status = fake_enter((fake *)self, "enter", device, NULL, err);
+  const itp_status status = fake_enter_device((fake *)self, "enter", device, NULL, err);
   if (status != ITP_OK) return status;
   *token = current_device;
   current_device = device;
@@ -19,7 +19,7 @@ static itp_status enter(void *self, int32_t device, int64_t *token, itp_error *e
 }
 
 static itp_status leave(void *self, int64_t token, itp_error *err) {
-  const itp_status status = fake_enter((fake *)self, "leave", FAKE_NO_DEVICE, NULL, err);
+  const itp_status status = fake_enter((fake *)self, "leave", err);
   if (status != ITP_OK) return status;
   if (token < 0 || token >= ((fake *)self)->n_devices) {
     return fake_leave((fake *)self, ITP_FAIL(err, INVALID_ARGUMENT, "leave", "%lld is no token of enter",
@@ -33,7 +33,7 @@ static itp_status leave(void *self, int64_t token, itp_error *err) {
 static itp_status enter_stream(void *self, const char *slot, int32_t device, itp_stream handle,
                                itp_stream *out, itp_error *err) {
   fake_device *owner;
-  const itp_status status = fake_enter((fake *)self, slot, device, &owner, err);
+  const itp_status status = fake_enter_device((fake *)self, slot, device, &owner, err);
   if (status != ITP_OK) return status;
   *out = fake_stream(owner, handle);
   if (*out != NULL) return ITP_OK;
@@ -43,7 +43,7 @@ static itp_status enter_stream(void *self, const char *slot, int32_t device, itp
 
 static itp_status device_sync(void *self, int32_t device, itp_error *err) {
   fake_device *owner;
-  itp_status status = fake_enter((fake *)self, "device_sync", device, &owner, err);
+  itp_status status = fake_enter_device((fake *)self, "device_sync", device, &owner, err);
   if (status != ITP_OK) return status;
   fake_wait_all(owner);
   for (itp_stream s = owner->streams; s != NULL && status == ITP_OK; s = s->next) {
@@ -57,7 +57,7 @@ static itp_status device_sync(void *self, int32_t device, itp_error *err) {
 static itp_status stream_create(void *self, int32_t device, uint32_t flags, int32_t priority, itp_stream *out,
                                 itp_error *err) {
   fake_device *owner;
-  itp_status status = fake_enter((fake *)self, "stream_create", device, &owner, err);
+  itp_status status = fake_enter_device((fake *)self, "stream_create", device, &owner, err);
   if (status != ITP_OK) return status;
   (void)priority; /* a hint, and all workers are equal */
   if (flags != ITP_STREAM_DEFAULT_FLAGS) {
@@ -163,7 +163,7 @@ static itp_status enqueue_event(itp_stream stream, itp_event event, uint64_t num
 
 /* Enter a slot of one event. */
 static itp_status enter_event(void *self, const char *slot, int32_t device, itp_event event, itp_error *err) {
-  const itp_status status = fake_enter((fake *)self, slot, device, NULL, err);
+  const itp_status status = fake_enter_device((fake *)self, slot, device, NULL, err);
   if (status != ITP_OK) return status;
   if (event != NULL && event->device->index == device) return ITP_OK;
   return fake_leave((fake *)self, ITP_FAIL(err, INVALID_ARGUMENT, slot, "%p is no event of fake:%d",
@@ -172,7 +172,7 @@ static itp_status enter_event(void *self, const char *slot, int32_t device, itp_
 
 static itp_status event_create(void *self, int32_t device, uint32_t flags, itp_event *out, itp_error *err) {
   fake_device *owner;
-  itp_status status = fake_enter((fake *)self, "event_create", device, &owner, err);
+  itp_status status = fake_enter_device((fake *)self, "event_create", device, &owner, err);
   if (status != ITP_OK) return status;
   itp_event event = NULL;
   if ((flags & ~(uint32_t)(ITP_EVENT_TIMING | ITP_EVENT_BLOCKING_SYNC)) != 0) {

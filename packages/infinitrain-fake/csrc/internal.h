@@ -126,10 +126,11 @@ struct fake {
 
 /* ---- every slot begins with this ------------------------------------------------------------------ */
 
-/* Refuse a forked child, a device that does not exist, and a lost device; write a line of the call log. Takes
- * the lock where it succeeds, and *out is the device; end the slot with fake_leave. */
-#define FAKE_NO_DEVICE INT32_MIN /* for slots that concern none */
-itp_status fake_enter(fake *self, const char *slot, int32_t device, fake_device **out, itp_error *err);
+/* Refuse a forked child; write a line of the call log; take the lock. Of a device also: refuse one that does
+ * not exist or is lost, and give it (out may be NULL). On failure nothing is held; else end the slot with
+ * fake_leave. */
+itp_status fake_enter(fake *self, const char *slot, itp_error *err);
+itp_status fake_enter_device(fake *self, const char *slot, int32_t device, fake_device **out, itp_error *err);
 itp_status fake_leave(fake *self, itp_status status);
 void fake_log(fake *self, const char *format, ...) ITP_PRINTF_LIKE(2, 3);
 /* Count an operation on a device: after `lose_device_after` of them it is lost. With the lock. */

@@ -91,19 +91,27 @@ void fake_log(fake *self, const char *format, ...) {
   if (n > 0 && write(self->log_fd, line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1) < 0) return;
 }
 
-itp_status fake_enter(fake *self, const char *slot, int32_t device, fake_device **out, itp_error *err) {
+static itp_status enter(fake *self, const char *slot, int32_t device, itp_error *err) {
   if (self == NULL) return ITP_FAIL(err, INVALID_ARGUMENT, slot, "not initialised");
   if (self->fork_generation != fake_fork_generation()) {
     return ITP_FAIL(err, FORKED, slot,
                     "fake was initialised before this process was forked; initialise it after");
   }
-  if (device != FAKE_NO_DEVICE && (device < 0 || device >= self->n_devices)) {
-    return ITP_FAIL(err, INVALID_ARGUMENT, slot, "no device fake:%d, there are %d", (int)device,
-                    (int)self->n_devices);
-  }
   pthread_mutex_lock(&self->lock);
-  fake_log(self, "%s %d\n", slot, device == FAKE_NO_DEVICE ? -1 : (int)device);
-  if (device == FAKE_NO_DEVICE) return ITP_OK;
+  fake_log(self, "%s %d\n", slot, (int)device);
+  return ITP_OK;
+}
+
+itp_status fake_enter(fake *self, const char *slot, itp_error *err) { return enter(self, slot, -1, err); }
+
+itp_status fake_enter_device(fake *self, const char *slot, int32_t device, fake_device **out,
+                             itp_error *err) {
+  const itp_status status = enter(self, slot, device, err);
+  if (status != ITP_OK) return status;
+  if (device < 0 || device >= self->n_devices) {
+    return fake_leave(self, ITP_FAIL(err, INVALID_ARGUMENT, slot, "no device fake:%d, there are %d",
+                                     (int)device, (int)self->n_devices));
+  }
   if (self->devices[device].lost) {
     return fake_leave(self, ITP_FAIL(err, DEVICE_LOST, slot, "fake:%d is lost", (int)device));
   }
@@ -220,7 +228,7 @@ static int is_idle(const fake *self) {
 static itp_status shutdown(void *opaque, uint32_t reason, itp_error *err) {
   fake *self = (fake *)opaque;
   (void)reason;
-  itp_status status = fake_enter(self, "shutdown", FAKE_NO_DEVICE, NULL, err);
+  itp_status status = fake_enter(self, "shutdown", err);
   if (status != ITP_OK) return status;
   struct timespec deadline;
   clock_gettime(CLOCK_MONOTONIC, &deadline);

@@ -10,14 +10,14 @@
 static uint64_t total_memory(const fake *self) { return (uint64_t)self->options.memory_mb << 20; }
 
 static itp_status device_count(void *self, int32_t *n, itp_error *err) {
-  const itp_status status = fake_enter((fake *)self, "device_count", FAKE_NO_DEVICE, NULL, err);
+  const itp_status status = fake_enter((fake *)self, "device_count", err);
   if (status != ITP_OK) return status;
   *n = ((fake *)self)->n_devices;
   return fake_leave((fake *)self, ITP_OK);
 }
 
 static itp_status device_info(void *self, int32_t device, itp_device_info *out, itp_error *err) {
-  const itp_status status = fake_enter((fake *)self, "device_info", device, NULL, err);
+  const itp_status status = fake_enter_device((fake *)self, "device_info", device, NULL, err);
   if (status != ITP_OK) return status;
   itp_device_info info = {
       .struct_size = out->struct_size,
@@ -39,7 +39,7 @@ static itp_status device_info(void *self, int32_t device, itp_device_info *out, 
 static itp_status mem_info(void *self, int32_t device, uint64_t *free_bytes, uint64_t *total_bytes,
                            itp_error *err) {
   fake_device *owner;
-  const itp_status status = fake_enter((fake *)self, "mem_info", device, &owner, err);
+  const itp_status status = fake_enter_device((fake *)self, "mem_info", device, &owner, err);
   if (status != ITP_OK) return status;
   *total_bytes = total_memory((fake *)self);
   *free_bytes = *total_bytes - owner->used;
@@ -130,7 +130,7 @@ static itp_status alloc(void *self, int32_t device, uint32_t kind, uint64_t nbyt
                         void **out, itp_error *err) {
   fake *f = (fake *)self;
   fake_device *owner;
-  itp_status status = fake_enter(f, "alloc", device, &owner, err);
+  itp_status status = fake_enter_device(f, "alloc", device, &owner, err);
   if (status != ITP_OK) return status;
   itp_stream stream = fake_stream(owner, handle);
   if (nbytes == 0 || stream == NULL || (kind != ITP_MEM_DEVICE && kind != ITP_MEM_HOST_PINNED)) {
@@ -188,7 +188,7 @@ static itp_status dealloc(void *self, int32_t device, uint32_t kind, void *ptr, 
                           itp_stream handle, itp_error *err) {
   fake *f = (fake *)self;
   fake_device *owner;
-  itp_status status = fake_enter(f, "dealloc", device, &owner, err);
+  itp_status status = fake_enter_device(f, "dealloc", device, &owner, err);
   if (status != ITP_OK) return status;
   itp_stream stream = fake_stream(owner, handle);
   if (stream == NULL) {
@@ -285,7 +285,7 @@ static itp_status copy(void *self, const itp_copy *c, itp_error *err) {
   const int32_t device = c->dst_device != ITP_DEVICE_HOST ? c->dst_device : c->src_device;
   if (device == ITP_DEVICE_HOST)
     return ITP_FAIL(err, INVALID_ARGUMENT, "copy", "one side must be a device's");
-  itp_status status = fake_enter((fake *)self, "copy", device, &owner, err);
+  itp_status status = fake_enter_device((fake *)self, "copy", device, &owner, err);
   if (status != ITP_OK) return status;
   fake_log((fake *)self, "copy_bytes %d %d %llu\n", (int)c->dst_device, (int)c->src_device,
            (unsigned long long)c->bytes);
@@ -295,7 +295,7 @@ static itp_status copy(void *self, const itp_copy *c, itp_error *err) {
 static itp_status fill_bytes(void *self, int32_t device, void *ptr, int32_t byte, uint64_t nbytes,
                              itp_stream handle, itp_error *err) {
   fake_device *owner;
-  itp_status status = fake_enter((fake *)self, "fill_bytes", device, &owner, err);
+  itp_status status = fake_enter_device((fake *)self, "fill_bytes", device, &owner, err);
   if (status != ITP_OK) return status;
   itp_stream stream = fake_stream(owner, handle);
   memory_op op = {.op = {.run = run_fill}, .byte = byte, .nbytes = nbytes};

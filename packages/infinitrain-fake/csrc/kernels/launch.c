@@ -219,9 +219,7 @@ itp_status fake_launch(void *self, const itp_launch *l, itp_error *err) {
   if (l->struct_size < sizeof *l || l->kernel == NULL || l->kernel->launch != fake_launch) {
     return ITP_FAIL(err, INVALID_ARGUMENT, "launch", "a launch of one of fake's own kernels expected");
   }
-  if (l->device < 0)
-    return ITP_FAIL(err, INVALID_ARGUMENT, l->kernel->name, "no device fake:%d", (int)l->device);
-  itp_status status = fake_enter((fake *)self, l->kernel->name, l->device, &device, err);
+  itp_status status = fake_enter_device((fake *)self, l->kernel->name, l->device, &device, err);
   if (status != ITP_OK) return status;
   return fake_leave((fake *)self, launch_locked(device, l, err));
 }
