@@ -1,0 +1,144 @@
+"""The caching allocator: reuse, figures, streams, running out."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import infinitrain as it
+from infinitrain import dtype as dt
+from infinitrain.memory import LARGE_STEP, allocate, size_class, wrap_host
+from infinitrain.stream import Stream
+
+
+@pytest.fixture
+def target(device):
+    gc.collect()
+    it.synchronize(device)
+    it.empty_cache(device)
+    it.reset_peak_memory_stats(device)
+    return it.Device(device)
+
+
+@pytest.mark.parametrize(
+    ("nbytes", "expected"),
+    [(1, 512), (512, 512), (513, 1024), (1 << 20, 1 << 20), ((1 << 20) + 1, 2 << 20), (5 << 20, 6 << 20)],
+)
+def test_size_classes(nbytes, expected):
+    assert size_class(nbytes) == expected
+
+
+def test_a_freed_block_is_used_again(target):
+    first = allocate(1000, target)
+    address = first.ptr
+    before = it.memory_stats(target)["provider_allocations"]
+    del first
+    second = allocate(900, target)
+
+    assert second.ptr == address
+    assert it.memory_stats(target)["provider_allocations"] == before
+
+
+def test_a_large_block_is_reused_only_when_little_is_wasted(target):
+    first = allocate(10 * LARGE_STEP, target)
+    address = first.ptr
+    del first
+
+    assert allocate(3 * LARGE_STEP, target).ptr != address
+    assert allocate(9 * LARGE_STEP, target).ptr == address
+
+
+def test_figures_follow_what_is_held(target):
+    base = it.memory_allocated(target)
+    kept = [allocate(4096, target) for _ in range(3)]
+    assert it.memory_allocated(target) == base + 3 * 4096
+    del kept[0]
+
+    stats = it.memory_stats(target)
+    assert stats["allocated"] == base + 2 * 4096
+    assert stats["peak_allocated"] >= base + 3 * 4096
+    assert stats["cached"] >= 4096
+    it.empty_cache(target)
+    assert it.memory_stats(target)["cached"] == 0
+
+
+def test_no_bytes_need_no_memory(target):
+    before = it.memory_stats(target)
+    buffer = allocate(0, target)
+
+    assert buffer.ptr == 0
+    assert it.memory_stats(target) == {**before, "free": it.memory_stats(target)["free"]}
+
+
+def test_a_block_used_on_another_stream_waits_for_it(target):
+    stream = Stream(target)
+    buffer = allocate(2048, target)
+    address = buffer.ptr
+    buffer.record_stream(stream)
+    del buffer
+    stream.synchronize()
+    allocate(1 << 16, target)  # lets the pool look at what has been waiting
+
+    assert allocate(2048, target).ptr == address
+
+
+def test_each_stream_has_its_own_cache(target):
+    buffer = allocate(3000, target)
+    address = buffer.ptr
+    del buffer
+    with Stream(target):
+        assert allocate(3000, target).ptr != address
+
+
+def test_alignment_is_what_the_device_promises(target):
+    for nbytes in (1, 513, 1 << 21):
+        assert allocate(nbytes, target).ptr % target.info.min_alignment == 0
+
+
+def test_out_of_memory_says_what_there_is(target):
+    with pytest.raises(it.errors.OutOfMemory) as caught:
+        allocate(1 << 50, target)
+
+    error = caught.value
+    assert error.requested == 1 << 50
+    assert error.total == it.memory_stats(target)["total"]
+    assert f"{1 << 50:,} bytes" in str(error)
+    assert isinstance(error, MemoryError)
+
+
+CACHED_THEN_FULL = """
+import infinitrain as it
+from infinitrain.memory import allocate
+it.configure('fake', memory_mb=64)
+device = it.Device('fake:0')
+blocks = [allocate(4 << 20, device) for _ in range(12)]
+del blocks
+assert it.memory_stats(device)['cached'] == 48 << 20
+big = allocate(40 << 20, device)
+assert it.memory_stats(device)['cached'] == 0
+try: allocate(40 << 20, device)
+except it.errors.OutOfMemory as e: print(e.requested, e.free, e.total, e.cached)
+"""
+
+
+def test_caches_are_given_back_before_giving_up():
+    pytest.importorskip("infinitrain_fake", reason="needs the fake provider's memory limit")
+    result = subprocess.run([sys.executable, "-c", CACHED_THEN_FULL], capture_output=True, text=True, check=False)
+
+    assert result.returncode == 0, result.stderr
+    requested, free, total, cached = map(int, result.stdout.split())
+    assert (requested, total, cached) == (40 << 20, 64 << 20, 0)
+    assert 0 < free < 40 << 20
+
+
+def test_wrapped_host_memory_keeps_its_owner_and_its_rights():
+    array = np.frombuffer(bytes(range(16)), np.uint8)
+    buffer = wrap_host(array, it.Device("cpu"))
+
+    assert buffer.read_only
+    assert buffer.ptr == array.ctypes.data
+    assert not wrap_host(np.zeros(4, dt.float32.numpy), it.Device("cpu")).read_only

@@ -1,0 +1,197 @@
+/* The smallest provider that passes negotiation, with one thing wrong where a test asks for it by a macro.
+ * Its device is host memory that it does not call host-readable; with REFERENCE it computes by the SDK's kernels. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "infinitrain/error.h"
+#include "infinitrain/export.h"
+#include "infinitrain/kernels.h"
+#include "infinitrain/provider.h"
+#ifdef REFERENCE
+#include "infinitrain/reference.h"
+#endif
+
+#ifndef NAME
+#define NAME "acme"
+#endif
+#ifndef DEVICES
+#define DEVICES 1
+#endif
+#ifndef PROVIDER_SIZE
+#define PROVIDER_SIZE sizeof(itp_provider)
+#endif
+#ifndef RUNTIME_SIZE
+#define RUNTIME_SIZE sizeof(itp_runtime)
+#endif
+#ifndef ENTRY
+#define ENTRY infinitrain_provider_v1
+#endif
+#define UNUSED(x) (void)(x)
+
+static char instance;
+static int inits;
+
+static itp_status init(const itp_host *host, const itp_config *config, void **self, itp_error *err) {
+  UNUSED(host), UNUSED(config);
+  ++inits;
+#ifdef INIT_FAILS
+  return ITP_FAIL_WITH(err, UNAVAILABLE, "init", 35, "no driver was found (attempt %d)", inits);
+#else
+  UNUSED(err);
+  *self = &instance;
+  return ITP_OK;
+#endif
+}
+static itp_status device_count(void *self, int32_t *n, itp_error *err) {
+  UNUSED(self), UNUSED(err);
+  *n = DEVICES;
+  return ITP_OK;
+}
+static itp_status device_info(void *self, int32_t device, itp_device_info *out, itp_error *err) {
+  UNUSED(self), UNUSED(device), UNUSED(err);
+  const uint32_t size = out->struct_size;
+  memset(out, 0, sizeof(*out));
+  out->struct_size = size;
+  out->dlpack_device_type = 12;
+  strcpy(out->name, "Acme 1");
+  out->min_alignment = 64;
+  return ITP_OK;
+}
+static itp_status alloc(void *self, int32_t device, uint32_t kind, uint64_t nbytes, itp_stream stream, void **out,
+                        itp_error *err) {
+  UNUSED(self), UNUSED(device), UNUSED(kind), UNUSED(stream);
+#ifdef ALLOC_LIMIT
+  if (nbytes > ALLOC_LIMIT) return ITP_FAIL(err, OUT_OF_MEMORY, "alloc", "%llu bytes", (unsigned long long)nbytes);
+#endif
+  UNUSED(err);
+  *out = aligned_alloc(64, (nbytes + 63) / 64 * 64);
+  return *out != NULL ? ITP_OK : ITP_E_OUT_OF_MEMORY;
+}
+static itp_status dealloc(void *self, int32_t device, uint32_t kind, void *ptr, uint64_t nbytes, itp_stream stream,
+                          itp_error *err) {
+  UNUSED(self), UNUSED(device), UNUSED(kind), UNUSED(nbytes), UNUSED(stream), UNUSED(err);
+  free(ptr);
+  return ITP_OK;
+}
+static itp_status copy(void *self, const itp_copy *c, itp_error *err) {
+  UNUSED(self), UNUSED(err);
+  memmove(c->dst, c->src, c->bytes);
+  return ITP_OK;
+}
+static itp_status device_sync(void *self, int32_t d, itp_error *err) { return UNUSED(self), UNUSED(d), UNUSED(err), ITP_OK; }
+static itp_status stream_create(void *self, int32_t d, uint32_t f, int32_t p, itp_stream *out, itp_error *err) {
+  UNUSED(self), UNUSED(d), UNUSED(f), UNUSED(p), UNUSED(err);
+  *out = (itp_stream)&instance;
+  return ITP_OK;
+}
+static itp_status on_stream(void *self, int32_t d, itp_stream s, itp_error *err) {
+  return UNUSED(self), UNUSED(d), UNUSED(s), UNUSED(err), ITP_OK;
+}
+static itp_status wait_event(void *self, int32_t d, itp_stream s, itp_event e, itp_error *err) {
+  return UNUSED(self), UNUSED(d), UNUSED(s), UNUSED(e), UNUSED(err), ITP_OK;
+}
+static itp_status event_create(void *self, int32_t d, uint32_t f, itp_event *out, itp_error *err) {
+  UNUSED(self), UNUSED(d), UNUSED(f), UNUSED(err);
+  *out = (itp_event)&instance;
+  return ITP_OK;
+}
+static itp_status on_event(void *self, int32_t d, itp_event e, itp_error *err) {
+  return UNUSED(self), UNUSED(d), UNUSED(e), UNUSED(err), ITP_OK;
+}
+static itp_status event_record(void *self, int32_t d, itp_event e, itp_stream s, itp_error *err) {
+  return UNUSED(self), UNUSED(d), UNUSED(e), UNUSED(s), UNUSED(err), ITP_OK;
+}
+
+static const itp_runtime runtime = {
+    .struct_size = (uint32_t)RUNTIME_SIZE,
+    .device_count = device_count,
+#ifndef NO_DEVICE_INFO
+    .device_info = device_info,
+#endif
+#ifndef NO_ALLOC
+    .alloc = alloc,
+#endif
+    .dealloc = dealloc,
+    .copy = copy,
+};
+static const itp_guard guard = {
+    .struct_size = sizeof(itp_guard),
+    .device_sync = device_sync,
+    .stream_create = stream_create,
+    .stream_destroy = on_stream,
+    .stream_sync = on_stream,
+    .stream_query = on_stream,
+    .stream_wait_event = wait_event,
+    .event_create = event_create,
+    .event_destroy = on_event,
+    .event_record = event_record,
+    .event_sync = on_event,
+    .event_query = on_event,
+};
+
+#ifdef REFERENCE
+static itp_kernels kernels = {.struct_size = sizeof(itp_kernels)};
+#else
+static itp_status nothing(void *self, const itp_launch *l, itp_error *err) {
+  return UNUSED(self), UNUSED(l), UNUSED(err), ITP_OK;
+}
+#define ALL 0x1FFF
+#define KERNEL(K) \
+  static const itp_kernel kernel_##K = {                                                                 \
+      .struct_size = sizeof(itp_kernel), .op_version = 1, .name = #K, .schema = itp_schema_##K, .dtype_mask = ALL, \
+      .flags = ITP_K_STRIDED, .launch = nothing}
+KERNEL(Cast);
+KERNEL(Fill);
+KERNEL(Copy);
+KERNEL(NoOpForward);
+KERNEL(NoOpBackward);
+static const itp_kernel other_version = {.struct_size = sizeof(itp_kernel), .op_version = 7, .name = "AddForward",
+                                         .schema = itp_schema_AddForward, .launch = nothing};
+static const itp_kernel other_schema = {.struct_size = sizeof(itp_kernel), .op_version = 1, .name = "MulForward",
+                                        .schema = "MulForward(T a) -> (T y)", .launch = nothing};
+static const itp_kernel unknown = {.struct_size = sizeof(itp_kernel), .op_version = 1, .name = "Frobnicate",
+                                   .schema = "Frobnicate(T a) -> (T y)", .launch = nothing};
+static const itp_kernel *const items[] = {
+    &other_version, &other_schema, &unknown, &kernel_Copy, &kernel_NoOpForward, &kernel_NoOpBackward,
+#ifndef NO_CAST_NO_FILL
+    &kernel_Cast,   &kernel_Fill,
+#endif
+#ifdef TWICE
+    &kernel_Fill,
+#endif
+};
+static const itp_kernels kernels = {.struct_size = sizeof(itp_kernels), .count = sizeof(items) / sizeof(items[0]), .items = items};
+#endif
+
+static struct {
+  itp_provider provider;
+  uint64_t later_fields[2];
+} table = {.provider = {
+               .struct_size = (uint32_t)(PROVIDER_SIZE),
+               .abi_minor = ITP_ABI_MINOR,
+               .name = NAME,
+               .vendor = "Acme",
+               .version = "1.0",
+               .build_info = "test",
+               .init = init,
+               .runtime = &runtime,
+#ifndef NO_GUARD
+               .guard = &guard,
+#endif
+               .kernels = &kernels,
+           }};
+
+ITP_EXPORT const itp_provider *ENTRY(uint32_t core_abi_minor) {
+  UNUSED(core_abi_minor);
+#ifdef DECLINES
+  return NULL;
+#endif
+#ifdef REFERENCE
+  kernels.items = itp_reference_kernels(&kernels.count);
+#endif
+  return &table.provider;
+}
+#ifdef UNDEFINED
+extern void a_function_that_nobody_has(void);
+void user(void) { a_function_that_nobody_has(); }
+#endif
