@@ -2,8 +2,7 @@
  *
  * INTRODUCTION
  *
- * A provider is one shared library that exports one function, infinitrain_provider_v1. It returns a
- * constant
+ * A provider is one shared library that exports one function, infinitrain_provider_v1. It returns a constant
  * table, and the table leads to everything else. What does not stand in this header is not part of the
  * contract. The SDK's headers (infinitrain/error.h, kernels.h, ...) are conveniences that are compiled into
  * the provider and free to change.
@@ -44,17 +43,14 @@
  * Versioning. The major version is in the entry symbol's name. Within it, minor versions only append: slots
  * and fields at the end of a struct, statuses, flags, kernels. Nothing is removed, reordered, retyped or
  * given another meaning, and an optional slot never becomes required. Each struct begins with struct_size,
- * the sizeof of who wrote it, and has no padding. A reader uses the bytes that both sides know (ITP_HAS)
- * and
+ * the sizeof of who wrote it, and has no padding. A reader uses the bytes that both sides know (ITP_HAS) and
  * takes zero for the rest: zero is the default of every field that is added. Nobody writes into a struct of
  * the other side, `[out]` parameters excepted. An unknown flag bit is INVALID_ARGUMENT in a request and is
  * ignored in a description.
  *
- * Lifetime. The library is never unloaded. It is queried any number of times; init comes at the first use
- * of
+ * Lifetime. The library is never unloaded. It is queried any number of times; init comes at the first use of
  * one of its devices; at exit the core submits no more, synchronises with a deadline, gives back
- * communicators, graphs, events, streams and memory, and calls shutdown. A provider links no vendor
- * library:
+ * communicators, graphs, events, streams and memory, and calls shutdown. A provider links no vendor library:
  * it opens it in init, and says UNAVAILABLE, with the reason, where that fails.
  *
  * Devices are named by index in every call. There is no current device in this contract; what the vendor's
@@ -63,8 +59,7 @@
  * - Every slot leaves the thread's native current device as it was.                             [ITP-GD-01]
  * - A device outside [0, device_count) is INVALID_ARGUMENT in every slot that takes one.        [ITP-RT-01]
  *
- * Order. Work on one stream runs in the order in which it was submitted; between streams only events make
- * an
+ * Order. Work on one stream runs in the order in which it was submitted; between streams only events make an
  * order. A slot may return before its work is done, except where it says that it waits.
  *
  * - NULL is the device's default stream, wherever a stream is taken.                            [ITP-GD-02]
@@ -171,7 +166,7 @@ typedef struct itp_dtype {
 /**
  * A tensor in the memory of one device; the first 48 bytes are a DLTensor. [borrowed for the call]
  *
- * Element (i, j) lies at (char *)data + byte_offset + itemsize * (i * strides[0] + j * strides[1]).
+ * Element (i, j) is at (char *)data + byte_offset + itemsize * (i * strides[0] + j * strides[1]).
  *                                                                                               [ITP-KN-01]
  * The struct, shape and strides are borrowed; the memory lives until the stream has passed the launch.
  */
@@ -222,10 +217,10 @@ typedef struct itp_kernel itp_kernel;
 /**
  * One run of one kernel. [borrowed for the call, with everything it points at]
  *
- * Operands, outputs and attributes stand in the order of the schema and are always as many as it has.
- * An optional tensor that is absent is a NULL in its place. Attributes are all present, defaults filled in.
- * Values
- * that change from step to step (learning rate, step, seed) come as 0-d tensors, never as attributes.
+ * Operands, outputs and attributes stand in the order of the schema and are always as many as it has. An
+ * optional tensor that is absent is a NULL in its place. Attributes are all present, defaults filled in.
+ * Values that change from step to step (learning rate, step, seed) come as 0-d tensors, never as
+ * attributes.
  */
 typedef struct itp_launch {
   uint32_t struct_size;
@@ -275,7 +270,7 @@ struct itp_kernel {
    * - The values are those that the row's meaning defines, within the row's tolerance, for every dtype
    *   of dtype_mask.                                                                            [ITP-KN-05]
    * - Every element of an output that is not `inout` is written; what it held is not read.      [ITP-KN-06]
-   * - No other memory is written: operands, and what lies around and between outputs, stay.     [ITP-KN-07]
+   * - Only outputs and workspace are written: what lies around and between outputs stays.       [ITP-KN-07]
    * - An empty output, or an empty operand, is no mistake.                                      [ITP-KN-08]
    * - A tensor may be 0-d with shape and strides NULL, and compact with strides NULL.           [ITP-KN-09]
    * - Optional tensors may be NULL, each alone.                                                 [ITP-KN-10]

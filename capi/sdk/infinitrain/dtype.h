@@ -1,4 +1,5 @@
-/* Element types: bit position, size, and the conversions of the half types. Convenience, not part of the ABI. */
+/* Element types: bit position, size, and the conversions of the half types. Convenience, not part of the ABI.
+ */
 #ifndef INFINITRAIN_DTYPE_H_
 #define INFINITRAIN_DTYPE_H_
 
@@ -22,29 +23,43 @@ ITP_MAYBE_UNUSED static inline uint32_t itp_itemsize(itp_dtype dtype) { return (
 ITP_MAYBE_UNUSED static inline int itp_dtype_bit(itp_dtype dtype) {
   if (dtype.lanes != 1) return -1;
   switch (dtype.code * 256 + dtype.bits) {
-    case ITP_CODE_BOOL * 256 + 8: return ITP_DT_BOOL;
-    case ITP_CODE_UINT * 256 + 8: return ITP_DT_U8;
-    case ITP_CODE_INT * 256 + 8: return ITP_DT_I8;
-    case ITP_CODE_UINT * 256 + 16: return ITP_DT_U16;
-    case ITP_CODE_INT * 256 + 16: return ITP_DT_I16;
-    case ITP_CODE_UINT * 256 + 32: return ITP_DT_U32;
-    case ITP_CODE_INT * 256 + 32: return ITP_DT_I32;
-    case ITP_CODE_UINT * 256 + 64: return ITP_DT_U64;
-    case ITP_CODE_INT * 256 + 64: return ITP_DT_I64;
-    case ITP_CODE_BFLOAT * 256 + 16: return ITP_DT_BF16;
-    case ITP_CODE_FLOAT * 256 + 16: return ITP_DT_F16;
-    case ITP_CODE_FLOAT * 256 + 32: return ITP_DT_F32;
-    case ITP_CODE_FLOAT * 256 + 64: return ITP_DT_F64;
-    default: return -1;
+    case ITP_CODE_BOOL * 256 + 8:
+      return ITP_DT_BOOL;
+    case ITP_CODE_UINT * 256 + 8:
+      return ITP_DT_U8;
+    case ITP_CODE_INT * 256 + 8:
+      return ITP_DT_I8;
+    case ITP_CODE_UINT * 256 + 16:
+      return ITP_DT_U16;
+    case ITP_CODE_INT * 256 + 16:
+      return ITP_DT_I16;
+    case ITP_CODE_UINT * 256 + 32:
+      return ITP_DT_U32;
+    case ITP_CODE_INT * 256 + 32:
+      return ITP_DT_I32;
+    case ITP_CODE_UINT * 256 + 64:
+      return ITP_DT_U64;
+    case ITP_CODE_INT * 256 + 64:
+      return ITP_DT_I64;
+    case ITP_CODE_BFLOAT * 256 + 16:
+      return ITP_DT_BF16;
+    case ITP_CODE_FLOAT * 256 + 16:
+      return ITP_DT_F16;
+    case ITP_CODE_FLOAT * 256 + 32:
+      return ITP_DT_F32;
+    case ITP_CODE_FLOAT * 256 + 64:
+      return ITP_DT_F64;
+    default:
+      return -1;
   }
 }
 
 /* The dtype at an ITP_DT_* bit position. */
 ITP_MAYBE_UNUSED static inline itp_dtype itp_dtype_at(int bit) {
   static const itp_dtype dtypes[] = {
-      {ITP_CODE_BOOL, 8, 1}, {ITP_CODE_UINT, 8, 1},    {ITP_CODE_INT, 8, 1},    {ITP_CODE_UINT, 16, 1},
-      {ITP_CODE_INT, 16, 1}, {ITP_CODE_UINT, 32, 1},   {ITP_CODE_INT, 32, 1},   {ITP_CODE_UINT, 64, 1},
-      {ITP_CODE_INT, 64, 1}, {ITP_CODE_BFLOAT, 16, 1}, {ITP_CODE_FLOAT, 16, 1}, {ITP_CODE_FLOAT, 32, 1},
+      {ITP_CODE_BOOL, 8, 1},  {ITP_CODE_UINT, 8, 1},    {ITP_CODE_INT, 8, 1},    {ITP_CODE_UINT, 16, 1},
+      {ITP_CODE_INT, 16, 1},  {ITP_CODE_UINT, 32, 1},   {ITP_CODE_INT, 32, 1},   {ITP_CODE_UINT, 64, 1},
+      {ITP_CODE_INT, 64, 1},  {ITP_CODE_BFLOAT, 16, 1}, {ITP_CODE_FLOAT, 16, 1}, {ITP_CODE_FLOAT, 32, 1},
       {ITP_CODE_FLOAT, 64, 1}};
   static const itp_dtype none = {0, 0, 0};
   return bit >= 0 && bit <= ITP_DT_F64 ? dtypes[bit] : none;
@@ -63,7 +78,9 @@ ITP_MAYBE_UNUSED static inline float itp_f32_from_bits(uint32_t bits) {
 }
 
 /* bfloat16 is the upper half of a float32. */
-ITP_MAYBE_UNUSED static inline float itp_bf16_to_f32(uint16_t bits) { return itp_f32_from_bits((uint32_t)bits << 16); }
+ITP_MAYBE_UNUSED static inline float itp_bf16_to_f32(uint16_t bits) {
+  return itp_f32_from_bits((uint32_t)bits << 16);
+}
 
 /* Nearest, ties to even; a NaN stays a (quiet) NaN instead of being carried into infinity. */
 ITP_MAYBE_UNUSED static inline uint16_t itp_f32_to_bf16(float value) {

@@ -2,8 +2,9 @@
  *
  *     return ITP_FAIL(err, OUT_OF_MEMORY, "alloc", "%llu bytes asked for, %llu free", a, b);
  *
- * writes "[alloc][OUT_OF_MEMORY] 4096 bytes asked for, 0 free" with file and line, and is ITP_E_OUT_OF_MEMORY.
- * `ITP_FAIL_WITH` also takes the vendor's own error number. Nothing here allocates or keeps state.
+ * writes "[alloc][OUT_OF_MEMORY] 4096 bytes asked for, 0 free" with file and line, and is
+ * ITP_E_OUT_OF_MEMORY. `ITP_FAIL_WITH` also takes the vendor's own error number. Nothing here allocates or
+ * keeps state.
  */
 #ifndef INFINITRAIN_ERROR_H_
 #define INFINITRAIN_ERROR_H_
@@ -24,14 +25,16 @@
 
 /* The name of a status without its prefix, "UNKNOWN" for a number that this header does not have. */
 ITP_MAYBE_UNUSED static inline const char *itp_status_name(itp_status status) {
-  static const char *const names[] = {"OK",          "INVALID_ARGUMENT", "UNIMPLEMENTED", "OUT_OF_MEMORY", "NOT_READY",
-                                      "UNAVAILABLE", "DEVICE_LOST",      "ASYNC",         "TIMEOUT",       "ABORTED",
-                                      "FORKED",      "VERSION",          "INTERNAL",      "OUT_OF_RANGE"};
+  static const char *const names[] = {"OK",        "INVALID_ARGUMENT", "UNIMPLEMENTED", "OUT_OF_MEMORY",
+                                      "NOT_READY", "UNAVAILABLE",      "DEVICE_LOST",   "ASYNC",
+                                      "TIMEOUT",   "ABORTED",          "FORKED",        "VERSION",
+                                      "INTERNAL",  "OUT_OF_RANGE"};
   const size_t count = sizeof(names) / sizeof(names[0]);
   return status >= 0 && (size_t)status < count ? names[status] : "UNKNOWN";
 }
 
-/* Write "[where][NAME] text" into the record as far as it has room, and return `status`. `err` may be NULL. */
+/* Write "[where][NAME] text" into the record as far as it has room, and return `status`. `err` may be NULL.
+ */
 ITP_PRINTF_LIKE(7, 8)
 ITP_MAYBE_UNUSED static inline itp_status itp_error_fill(itp_error *err, itp_status status, const char *where,
                                                          int64_t native_code, const char *file, int line,
@@ -59,8 +62,9 @@ ITP_MAYBE_UNUSED static inline itp_status itp_error_fill(itp_error *err, itp_sta
 }
 
 /* The status stands beside the call, so that a compiler sees that it is not OK. */
-#define ITP_FAIL_WITH(err, name, where, native, ...) \
-  ((void)itp_error_fill((err), ITP_E_##name, (where), (native), __FILE__, __LINE__, __VA_ARGS__), ITP_E_##name)
+#define ITP_FAIL_WITH(err, name, where, native, ...)                                              \
+  ((void)itp_error_fill((err), ITP_E_##name, (where), (native), __FILE__, __LINE__, __VA_ARGS__), \
+   ITP_E_##name)
 #define ITP_FAIL(err, name, where, ...) ITP_FAIL_WITH(err, name, where, 0, __VA_ARGS__)
 
 /* The first check of every kernel: does the launch have as many tensors and attributes as its schema? */
@@ -69,8 +73,9 @@ ITP_MAYBE_UNUSED static inline int itp_counts_are(const itp_launch *l, uint32_t 
   return l->n_inputs == inputs && l->n_outputs == outputs && l->n_attrs == attributes;
 }
 
-ITP_MAYBE_UNUSED static inline itp_status itp_bad_counts(const itp_launch *l, const char *kernel, uint32_t inputs,
-                                                         uint32_t outputs, uint32_t attributes, itp_error *err) {
+ITP_MAYBE_UNUSED static inline itp_status itp_bad_counts(const itp_launch *l, const char *kernel,
+                                                         uint32_t inputs, uint32_t outputs,
+                                                         uint32_t attributes, itp_error *err) {
   return ITP_FAIL(err, INVALID_ARGUMENT, kernel,
                   "expected %u inputs, %u outputs, %u attributes, found %u, %u, %u: "
                   "core and provider disagree about the kernel table",

@@ -10,6 +10,7 @@
 #include "infinitrain/error.h"
 #include "infinitrain/provider.h"
 
+/* clang-format off */
 #define ITP_KERNEL_COUNT 73
 
 /* X(name, version) for every kernel of the table, in its order. */
@@ -1694,4 +1695,5 @@ static inline itp_status itp_unpack_LayerNormBackward(const itp_launch *l, itp_a
   return ITP_OK;
 }
 
+/* clang-format on */
 #endif

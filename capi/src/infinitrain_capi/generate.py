@@ -21,8 +21,9 @@ _HEAD = """\
 #include "infinitrain/error.h"
 #include "infinitrain/provider.h"
 
+/* clang-format off */
 """
-_TAIL = "#endif\n"
+_TAIL = "/* clang-format on */\n#endif\n"
 _C_TYPES = {"i64": "int64_t", "f64": "double", "bool": "int", "dtype": "int64_t"}
 _FIELDS = {"i64": "u.i", "f64": "u.d", "bool": "u.i != 0", "dtype": "u.i"}
 _KINDS = {"i64": "I64", "f64": "F64", "bool": "BOOL", "dtype": "DTYPE"}
