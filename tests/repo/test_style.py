@@ -38,16 +38,6 @@ def test_native_files_are_short(path):
     assert len(path.read_text().splitlines()) <= 450
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_all_is_sorted(path):
-    for node in ast.parse(path.read_text()).body:
-        if isinstance(node, ast.Assign) and any(
-            isinstance(name, ast.Name) and name.id == "__all__" for name in node.targets
-        ):
-            names = ast.literal_eval(node.value)
-            assert list(names) == sorted(names)
-
-
 def test_no_function_is_written_twice():
     """Two functions of four statements or more with the same body are one rule in two places."""
     places: dict[str, list[str]] = defaultdict(list)
