@@ -199,7 +199,7 @@ class Fake:
         request.kernel = self.kernels[name]
         tensors = [t for t in (*inputs, *outputs) if t]
         request.device = device if device is not None else (tensors[0].device if tensors else 0)
-        return request, (ins, outs, attrs, in_array, out_array)
+        return request, (ins, outs, attrs, in_array, out_array, list(inputs), list(outputs))
 
     def run(self, name: str, inputs: Sequence[Any], outputs: Sequence[Any], **attributes: object) -> list[Any]:
         """Upload, launch, download. `outputs` are (shape, dtype) of new ones, arrays of those that are also read."""
