@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import cffi
@@ -117,15 +117,19 @@ class Cpu:
         t.nbytes = array.nbytes
         return t
 
-    def launch(
+    def launch(self, name: str, inputs: Any, outputs: Any, workspace: bool = True, **attributes: Any) -> None:
+        """Run a kernel once. Attributes not given take the schema's defaults."""
+        self.prepare(name, inputs, outputs, workspace, **attributes)()
+
+    def prepare(
         self,
         name: str,
         inputs: Sequence[np.ndarray[Any, Any] | None],
         outputs: Sequence[np.ndarray[Any, Any] | None],
         workspace: bool = True,
         **attributes: Any,
-    ) -> None:
-        """Run a kernel once. Attributes not given take the schema's defaults."""
+    ) -> Callable[[], None]:
+        """Build a launch that can be run again and again."""
         kernel = self.kernels[name]
         keep: list[Any] = []
         launch = ffi.new("itp_launch *")
@@ -152,7 +156,14 @@ class Cpu:
             room = ffi.new("char[]", need[0] + 64)
             keep.append(room)
             launch.workspace, launch.workspace_size = room, need[0]
-        self.check(kernel.launch(self.self, launch, self.error))
+        keep += [ins, outs, attrs]
+        function, self_, error = kernel.launch, self.self, self.error
+
+        def run() -> None:
+            if function(self_, launch, error) != 0 or not keep:
+                self.check(error.code)
+
+        return run
 
     def new(
         self,

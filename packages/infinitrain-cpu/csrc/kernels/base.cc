@@ -67,6 +67,31 @@ bool transpose(Pool &pool, const itp_strided &walk, int64_t size) {
   return true;
 }
 
+// Run after run: what views that keep their last dimension are made of.
+void copy_runs(Pool &pool, const itp_strided &start, int64_t size) {
+  int64_t runs = 1;
+  for (int d = 0; d < start.n_outer; ++d) runs *= start.shape[d];
+  pool.range(runs, kCopyGrain / 8 / (start.count * size) + 1, [&](int64_t begin, int64_t end) {
+    itp_strided walk = start;
+    int64_t rest = begin;
+    for (int d = walk.n_outer - 1; d >= 0; rest /= walk.shape[d--]) {
+      walk.index[d] = rest % walk.shape[d];
+      for (int k = 0; k < 2; ++k) walk.data[k] += walk.index[d] * walk.stride[k][d];
+    }
+    for (int64_t run = begin; run < end; ++run, itp_strided_next(&walk)) {
+      if (walk.step[0] == size) {
+        scatter(size, walk.data[0], walk.data[1], walk.step[1], walk.count);
+      } else if (walk.step[1] == size) {
+        gather(size, walk.data[0], walk.step[0], walk.data[1], walk.count);
+      } else {
+        for (int64_t i = 0; i < walk.count; ++i) {
+          memcpy(walk.data[1] + i * walk.step[1], walk.data[0] + i * walk.step[0], static_cast<size_t>(size));
+        }
+      }
+    }
+  });
+}
+
 itp_status copy_compact(Provider &cpu, const char *name, const itp_tensor *x, const itp_tensor *y, itp_error *err) {
   ITP_REQUIRE(name, itp_numel(x) == itp_numel(y), "element counts differ");
   if (itp_data(x) != itp_data(y)) copy_bytes(cpu.pool, itp_data(y), itp_data(x), itp_numel(x) * item_size(x));
@@ -94,9 +119,12 @@ ITP_CPU_KERNEL(Fill) {
   const itp_tensor *tensors[] = {a.y};
   Map map;
   ITP_REQUIRE("Fill", map.begin(tensors, forms, 1), "the rank is too large");
+  // A block of the pattern at once: a compact output is written by whole blocks.
   const int64_t size = item_size(a.y);
-  map.run(cpu.pool, 1, [element, size](const void *const *, void *out, size_t n) {
-    gather(size, reinterpret_cast<const char *>(&element), 0, static_cast<char *>(out), static_cast<int64_t>(n));
+  alignas(64) char pattern[kBlock * 8];
+  gather(size, reinterpret_cast<const char *>(&element), 0, pattern, kBlock);
+  map.run(cpu.pool, 1, [&](const void *const *, void *out, size_t n) {
+    memcpy(out, pattern, n * static_cast<size_t>(size));
   });
   return ITP_OK;
 }
@@ -111,13 +139,7 @@ ITP_CPU_KERNEL(Copy) {
     copy_bytes(cpu.pool, walk.data[1], walk.data[0], walk.count * size);
     return ITP_OK;
   }
-  if (transpose(cpu.pool, walk, size)) return ITP_OK;
-  const Form forms[] = {raw_form(a.x), raw_form(a.y)};
-  Map map;
-  map.begin(tensors, forms, 2);
-  map.run(cpu.pool, 1, [size](const void *const *in, void *out, size_t n) {
-    memcpy(out, in[0], n * static_cast<size_t>(size));
-  });
+  if (!transpose(cpu.pool, walk, size)) copy_runs(cpu.pool, walk, size);
   return ITP_OK;
 }
 

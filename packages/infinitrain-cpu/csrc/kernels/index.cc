@@ -29,47 +29,68 @@ itp_status check_indices(Pool &pool, const char *name, const itp_tensor *index, 
 
 // ---- embedding --------------------------------------------------------------------------------------------------
 
-// For each row of the table, the positions that name it, ascending: head[v], then next[n], up to -1.
-struct Chains {
-  int64_t *head, *next;
+// For each row of the table that is named, the positions that name it, ascending: a small hash table from rows to
+// chains of positions. Its size follows the number of positions, not that of rows.
+class Chains {
+ public:
+  static uint64_t bytes(int64_t positions) {
+    return static_cast<uint64_t>(2 * slots_for(positions) + 2 * positions) * sizeof(int64_t);
+  }
 
-  static uint64_t bytes(int64_t rows, int64_t positions) {
-    return static_cast<uint64_t>(rows + positions) * sizeof(int64_t);
-  }
-  Chains(void *workspace, int64_t rows) : head(static_cast<int64_t *>(workspace)), next(head + rows) {
-    std::fill(head, head + rows, int64_t{-1});
-  }
-  void add(const int64_t *index, int64_t n) {
-    while (n-- > 0) {
-      next[n] = head[index[n]];
-      head[index[n]] = n;
+  Chains(void *workspace, const int64_t *index, int64_t positions)
+      : slots_(slots_for(positions)),
+        row_(static_cast<int64_t *>(workspace)),
+        head_(row_ + slots_),
+        next_(head_ + slots_),
+        used_(next_ + positions) {
+    std::fill(row_, row_ + slots_, int64_t{-1});
+    for (int64_t n = positions - 1; n >= 0; --n) {  // backwards, so that chains ascend
+      int64_t slot = static_cast<int64_t>(static_cast<uint64_t>(index[n]) * 0x9E3779B97F4A7C15u >> 20) & (slots_ - 1);
+      while (row_[slot] >= 0 && row_[slot] != index[n]) slot = (slot + 1) & (slots_ - 1);
+      if (row_[slot] < 0) {
+        row_[slot] = index[n];
+        head_[slot] = -1;
+        used_[count_++] = slot;
+      }
+      next_[n] = head_[slot];
+      head_[slot] = n;
     }
   }
+
+  int64_t rows() const { return count_; }
+  int64_t row(int64_t i) const { return row_[used_[i]]; }
+  int64_t first(int64_t i) const { return head_[used_[i]]; }
+  int64_t after(int64_t position) const { return next_[position]; }
+
+ private:
+  static int64_t slots_for(int64_t positions) {
+    int64_t slots = 16;
+    while (slots < 2 * positions) slots *= 2;
+    return slots;
+  }
+
+  int64_t slots_, *row_, *head_, *next_, *used_;
+  int64_t count_ = 0;
 };
 
-// Row v of dweight from the gradients that belong to it: summed in A, rounded once.
+// Row i of the chains into dweight: its gradients are summed in A and rounded once.
 template <class T>
-void gather_gradients(const RowTable<T> &rows, const Chains &chains, int64_t v, const T *grad, T *row, int64_t columns,
-                      bool accumulate) {
-  if (chains.head[v] < 0) {
-    if (!accumulate) memset(static_cast<void *>(row), 0, static_cast<size_t>(columns) * sizeof(T));
-    return;
-  }
+void add_gradients(const RowTable<T> &rows, const Chains &chains, int64_t i, const T *grad, T *dweight, int64_t columns) {
   alignas(64) acc<T> total[kBlock];
   for (int64_t j = 0; j < columns; j += kBlock) {
+    T *place = dweight + chains.row(i) * columns + j;
     const size_t n = static_cast<size_t>(std::min(kBlock, columns - j));
     std::fill(total, total + n, acc<T>(0));
-    if (accumulate) rows.add_to(row + j, total, n);
-    for (int64_t i = chains.head[v]; i >= 0; i = chains.next[i]) rows.add_to(grad + i * columns + j, total, n);
-    rows.add_bias(total, nullptr, row + j, n);
+    rows.add_to(place, total, n);
+    for (int64_t p = chains.first(i); p >= 0; p = chains.after(p)) rows.add_to(grad + p * columns + j, total, n);
+    rows.add_bias(total, nullptr, place, n);
   }
 }
 
 itp_status embedding_workspace(void *, const itp_launch *l, uint64_t *bytes, itp_error *err) {
   itp_args_EmbeddingBackward a;
   if (const itp_status status = itp_unpack_EmbeddingBackward(l, &a, err)) return status;
-  ITP_REQUIRE("EmbeddingBackward", a.dweight->ndim == 2, "dweight is not (V, C)");
-  *bytes = Chains::bytes(a.dweight->shape[0], itp_numel(a.index));
+  *bytes = Chains::bytes(itp_numel(a.index));
   return ITP_OK;
 }
 
@@ -168,17 +189,21 @@ ITP_CPU_KERNEL_WITH(EmbeddingBackward, embedding_workspace) {
   uint64_t bytes = 0;
   if (const itp_status s = embedding_workspace(nullptr, l, &bytes, err)) return s;
   if (const itp_status s = check_workspace("EmbeddingBackward", l, bytes, err)) return s;
-  const int64_t rows = a.dweight->shape[0], columns = a.dweight->shape[1];
+  ITP_REQUIRE("EmbeddingBackward", a.dweight->ndim == 2, "dweight is not (V, C)");
+  const int64_t rows = a.dweight->shape[0], columns = a.dweight->shape[1], n = itp_numel(a.index);
   if (const itp_status s = check_indices(cpu.pool, "EmbeddingBackward", a.index, rows, err)) return s;
-  if (rows == 0 || columns == 0) return ITP_OK;
-  Chains chains(l->workspace, rows);
-  chains.add(data<int64_t>(a.index), itp_numel(a.index));
+  if (a.accumulate == 0) {
+    cpu.pool.range(rows * columns * item_size(a.dweight), 1 << 18, [&](int64_t begin, int64_t end) {
+      memset(itp_data(a.dweight) + begin, 0, static_cast<size_t>(end - begin));
+    });
+  }
+  if (n == 0 || columns == 0) return ITP_OK;
+  const Chains chains(l->workspace, data<int64_t>(a.index), n);
   return with_float("EmbeddingBackward", a.dweight, err, [&](auto element) {
     using T = decltype(element);
-    cpu.pool.range(rows, 32768 / columns + 1, [&](int64_t begin, int64_t end) {
-      for (int64_t v = begin; v < end; ++v) {
-        gather_gradients<T>(cpu.simd.rows<T>(), chains, v, data<T>(a.grad), data<T>(a.dweight) + v * columns, columns,
-                            a.accumulate != 0);
+    cpu.pool.range(chains.rows(), 16384 / columns + 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        add_gradients<T>(cpu.simd.rows<T>(), chains, i, data<T>(a.grad), data<T>(a.dweight), columns);
       }
     });
     return ITP_OK;

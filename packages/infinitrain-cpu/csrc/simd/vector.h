@@ -189,15 +189,25 @@ ITP_INLINE void store(f16 *p, f32v v) {
 #endif
 }
 
-// n < kLanes elements; the rest of the vector is `fill`.
+// The lanes below n.
+ITP_INLINE i32v first_lanes(f32v, size_t n) {
+  i32v index;
+  for (int i = 0; i < kLanes<f32v>; ++i) index[i] = i;
+  return index < static_cast<int32_t>(n);
+}
+ITP_INLINE i64v first_lanes(f64v, size_t n) {
+  i64v index;
+  for (int i = 0; i < kLanes<f64v>; ++i) index[i] = i;
+  return index < static_cast<int64_t>(n);
+}
+
+// n < kLanes elements; the rest of the vector is 0.
 template <class S>
-ITP_INLINE vec<S> load_part(const S *p, size_t n, lane<vec<S>> fill) {
+ITP_INLINE vec<S> load_part(const S *p, size_t n) {
   S part[kLanes<vec<S>>];
   __builtin_memset(part, 0, sizeof part);
   for (size_t i = 0; i < n; ++i) part[i] = p[i];
-  vec<S> v = load(part);
-  for (size_t i = n; i < static_cast<size_t>(kLanes<vec<S>>); ++i) v[i] = fill;
-  return v;
+  return load(part);
 }
 template <class S>
 ITP_INLINE void store_part(S *p, vec<S> v, size_t n) {
@@ -205,6 +215,17 @@ ITP_INLINE void store_part(S *p, vec<S> v, size_t n) {
   store(part, v);
   for (size_t i = 0; i < n; ++i) p[i] = part[i];
 }
+#if defined(__AVX512F__)
+ITP_INLINE f32v load_part(const float *p, size_t n) {
+  return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << n) - 1), p);
+}
+ITP_INLINE void store_part(float *p, f32v v, size_t n) {
+  _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << n) - 1), v);
+}
+#elif defined(__AVX2__)
+ITP_INLINE f32v load_part(const float *p, size_t n) { return _mm256_maskload_ps(p, (__m256i)first_lanes(f32v{}, n)); }
+ITP_INLINE void store_part(float *p, f32v v, size_t n) { _mm256_maskstore_ps(p, (__m256i)first_lanes(v, n), v); }
+#endif
 
 // Where a loop stands in its spans: at a whole vector, or at the n < kLanes elements that are left.
 template <class V>
@@ -222,10 +243,9 @@ struct Whole {
 template <class V>
 struct Part {
   size_t i, n;
-  lane<V> fill;
   template <class S>
   ITP_INLINE V load(const S *p) const {
-    return load_part(p + i, n, fill);
+    return load_part(p + i, n);
   }
   template <class S>
   ITP_INLINE void store(S *p, V v) const {
@@ -239,7 +259,7 @@ ITP_INLINE void each(size_t n, const F &f) {
   constexpr size_t w = kLanes<V>;
   size_t i = 0;
   for (; i + w <= n; i += w) f(Whole<V>{i});
-  if (i < n) f(Part<V>{i, n - i, 0});
+  if (i < n) f(Part<V>{i, n - i});
 }
 
 // ---- sums -------------------------------------------------------------------------------------------
@@ -257,9 +277,9 @@ struct Totals {
     for (int k = 0; k < kVectors; ++k) part[k] = all<V>(start);
   }
 
-  // total = combine(total, term(at)) for the n elements of a row; loads past its end give `fill`.
+  // total = combine(total, term(at)) for the n elements of a row.
   template <class Term, class Combine>
-  ITP_INLINE void run(size_t n, lane<V> fill, const Term &term, const Combine &combine) {
+  ITP_INLINE void run(size_t n, const Term &term, const Combine &combine) {
     constexpr size_t w = kLanes<V>;
     size_t i = 0;
     for (; i + kTotals <= n; i += kTotals) {
@@ -270,20 +290,26 @@ struct Totals {
       if (i + w <= n) {
         part[k] = combine(part[k], term(Whole<V>{i}));
       } else {
-        const V next = combine(part[k], term(Part<V>{i, n - i, fill}));
-        for (size_t j = 0; j < n - i; ++j) part[k][j] = next[j];
+        const V next = combine(part[k], term(Part<V>{i, n - i}));
+        part[k] = first_lanes(next, n - i) ? next : part[k];
       }
     }
   }
 
+  // Halves are folded together until one is left: first whole vectors, then lanes of the last one.
   template <class Combine>
   ITP_INLINE lane<V> total(const Combine &combine) const {
-    lane<V> t[kTotals];
-    __builtin_memcpy(t, part, sizeof t);
-    for (int half = kTotals / 2; half > 0; half /= 2) {
-      for (int j = 0; j < half; ++j) t[j] = combine(t[j], t[j + half]);
+    V t[kVectors];
+    for (int k = 0; k < kVectors; ++k) t[k] = part[k];
+    for (int half = kVectors / 2; half > 0; half /= 2) {
+      for (int k = 0; k < half; ++k) t[k] = combine(t[k], t[k + half]);
     }
-    return t[0];
+    lane<V> last[kLanes<V>];
+    store(last, t[0]);
+    for (int half = kLanes<V> / 2; half > 0; half /= 2) {
+      for (int j = 0; j < half; ++j) last[j] = combine(last[j], last[j + half]);
+    }
+    return last[0];
   }
 };
 
@@ -304,7 +330,7 @@ struct Larger {
 template <class V, class Term>
 ITP_INLINE lane<V> sum(size_t n, const Term &term) {
   Totals<V> totals;
-  totals.run(n, 0, term, Plus());
+  totals.run(n, term, Plus());
   return totals.total(Plus());
 }
 
@@ -312,7 +338,7 @@ ITP_INLINE lane<V> sum(size_t n, const Term &term) {
 template <class V, class Term>
 ITP_INLINE lane<V> largest(size_t n, const Term &term) {
   Totals<V> totals(-__builtin_inff());
-  totals.run(n, 0, term, Larger());
+  totals.run(n, term, Larger());
   return totals.total(Larger());
 }
 
