@@ -46,8 +46,9 @@ def test_structs_that_cross_begin_with_their_size():
             assert struct["size"] % 8 == 0, name
 
 
-@pytest.mark.parametrize(("older", "newer"), pairwise(RECORDED))
-def test_a_later_minor_only_appends(older, newer):
-    assert older["constants"].items() - {("ITP_ABI_MINOR", older["constants"]["ITP_ABI_MINOR"])} <= newer["constants"].items()
-    for name, struct in older["structs"].items():
-        assert newer["structs"][name]["fields"][: len(struct["fields"])] == struct["fields"], name
+def test_a_later_minor_only_appends():
+    for older, newer in pairwise(RECORDED):
+        minor = {("ITP_ABI_MINOR", older["constants"]["ITP_ABI_MINOR"])}
+        assert older["constants"].items() - minor <= newer["constants"].items()
+        for name, struct in older["structs"].items():
+            assert newer["structs"][name]["fields"][: len(struct["fields"])] == struct["fields"], name

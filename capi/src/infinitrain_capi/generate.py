@@ -1,4 +1,4 @@
-"""Generate the SDK's kernels.h from kernels.toml: `python -m infinitrain_capi.generate [--check]`."""
+"""Generate the SDK's kernels.h and docs/kernels.md's table from kernels.toml: `python -m infinitrain_capi.generate`."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ _HEAD = """\
 /* clang-format off */
 """
 _TAIL = "/* clang-format on */\n#endif\n"
+_TABLE_BEGIN, _TABLE_END = "<!-- [kernels-begin] -->", "<!-- [kernels-end] -->"
+_TABLE_HEAD = "| schema | dtypes | layout | alias | tolerance | meaning |\n|---|---|---|---|---|---|\n"
 _C_TYPES = {"i64": "int64_t", "f64": "double", "bool": "int", "dtype": "int64_t"}
 _FIELDS = {"i64": "u.i", "f64": "u.d", "bool": "u.i != 0", "dtype": "u.i"}
 _KINDS = {"i64": "I64", "f64": "F64", "bool": "BOOL", "dtype": "DTYPE"}
@@ -97,16 +99,52 @@ def render() -> str:
     return _HEAD + count + listing + "".join(render_row(row) for row in rows.values()) + _TAIL
 
 
-def main() -> int:
-    """Write the header, or with --check say whether it is up to date."""
+def render_tables() -> str:
+    """Write the document's tables: tolerances, then every kernel, tier by tier."""
+    rows = list(load().values())
+    tolerances = {row.tolerance.name: row.tolerance for row in rows}
+    shown = ("f64", "f32", "bf16", "f16")
+    parts = ["| tolerance | " + " | ".join(shown) + " | reason |\n|" + "---|" * (len(shown) + 2) + "\n"]
+    for tolerance in tolerances.values():
+        bounds = (f"{tolerance.of(dtype)[0]:g} / {tolerance.of(dtype)[1]:g}" for dtype in shown)
+        parts.append(f"| {tolerance.name} | {' | '.join(bounds)} | {tolerance.reason} |\n")
+    for tier in sorted({row.tier for row in rows}):
+        parts.append(f"\n### Tier {tier}\n\n{_TABLE_HEAD}")
+        parts += [_table_line(row) for row in rows if row.tier == tier]
+    return "".join(parts)
+
+
+def _table_line(row: KernelRow) -> str:
+    dtypes = " ".join(row.dtypes) or "fixed"
+    dtypes = {" ".join(DTYPES): "all", " ".join(DTYPES[1:]): "numeric"}.get(dtypes, dtypes)
+    layout = f"{row.layout}, same rank" if row.same_rank else row.layout
+    meaning = row.meaning.replace("|", "\\|")
+    alias = "yes" if row.alias else "no"
+    return f"| `{row.schema}` | {dtypes} | {layout} | {alias} | {row.tolerance.name} | {meaning} |\n"
+
+
+def fill_document(text: str) -> str:
+    """Put the tables of today between the document's markers."""
+    begin, end = text.index(_TABLE_BEGIN) + len(_TABLE_BEGIN), text.index(_TABLE_END)
+    return f"{text[:begin]}\n\n{render_tables()}\n{text[end:]}"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Write the header and, in the source tree, the document; with --check only say whether they are up to date."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if the header is out of date")
-    options = parser.parse_args()
-    path = sdk_dir() / "infinitrain" / "kernels.h"
-    text = render()
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a file is out of date")
+    options = parser.parse_args(arguments)
+    header = sdk_dir() / "infinitrain" / "kernels.h"
+    wanted = {header: render()}
+    document = sdk_dir().parents[1] / "docs" / "kernels.md"
+    if document.is_file():
+        wanted[document] = fill_document(document.read_text(encoding="utf-8"))
+    stale = [path for path, text in wanted.items() if not path.is_file() or path.read_text(encoding="utf-8") != text]
     if options.check:
-        return 0 if path.is_file() and path.read_text(encoding="ascii") == text else 1
-    path.write_text(text, encoding="ascii")
+        sys.stderr.writelines(f"{path} is out of date: run python -m infinitrain_capi.generate\n" for path in stale)
+        return 1 if stale else 0
+    for path in stale:
+        path.write_text(wanted[path], encoding="utf-8")
     return 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -78,10 +79,27 @@ def _default(kind: str, text: str | None) -> int | float | bool | str | None:
     if text is None:
         return None
     if kind == "bool":
+        if text not in ("true", "false"):
+            raise ValueError(f"default {text!r} of a bool: expected true or false")
         return text == "true"
     if kind == "f64":
         return float(text)
     return int(text) if kind in ("i64", "dtype") else text
+
+
+def _pieces(text: str) -> list[str]:
+    """Split a list at its commas; an empty list has no piece."""
+    return [piece.strip() for piece in text.split(",")] if text.strip() else []
+
+
+def _operands(schema: str, text: str, inout_allowed: bool) -> tuple[Operand, ...]:
+    found = []
+    for part in _pieces(text):
+        match = _OPERAND.fullmatch(part)
+        if match is None or match["type"] not in ("T", "U", "A", *DTYPES) or (match["inout"] and not inout_allowed):
+            raise ValueError(f"schema {schema!r}: {part!r} is not a tensor ([inout ]TYPE[?] name)")
+        found.append(Operand(match["name"], match["type"], bool(match["optional"]), bool(match["inout"])))
+    return tuple(found)
 
 
 def parse_schema(schema: str) -> tuple[str, tuple[Operand, ...], tuple[Attribute, ...], tuple[Operand, ...]]:
@@ -92,24 +110,28 @@ def parse_schema(schema: str) -> tuple[str, tuple[Operand, ...], tuple[Attribute
     whole = _SCHEMA.fullmatch(schema)
     if whole is None:
         raise ValueError(f"schema {schema!r}: expected NAME(operands, *, attributes) -> (outputs)")
-
-    def operands(text: str) -> tuple[Operand, ...]:
-        found = []
-        for part in filter(None, (piece.strip() for piece in text.split(","))):
-            match = _OPERAND.fullmatch(part)
-            if match is None or match["type"] not in ("T", "U", "A", *DTYPES):
-                raise ValueError(f"schema {schema!r}: {part!r} is not an operand (TYPE[?] name)")
-            found.append(Operand(match["name"], match["type"], bool(match["optional"]), bool(match["inout"])))
-        return tuple(found)
-
-    before, _, after = whole["inputs"].partition("*")
+    before, star, after = whole["inputs"].partition("*")
+    if star and (not after.startswith(", ") or (before and not before.endswith(", "))):
+        raise ValueError(f"schema {schema!r}: attributes follow '*, '")
+    inputs = _operands(schema, before.removesuffix(", "), inout_allowed=False)
+    outputs = _operands(schema, whole["outputs"], inout_allowed=True)
     attributes = []
-    for part in filter(None, (piece.strip() for piece in after.split(","))):
+    for part in _pieces(after.removeprefix(", ")):
         match = _ATTRIBUTE.fullmatch(part)
         if match is None or match["kind"] not in ATTRIBUTE_KINDS:
             raise ValueError(f"schema {schema!r}: {part!r} is not an attribute (KIND name[=default])")
         attributes.append(Attribute(match["name"], match["kind"], _default(match["kind"], match["default"])))
-    return whole["name"], operands(before), tuple(attributes), operands(whole["outputs"])
+    names = [tensor.name for tensor in inputs + outputs] + [attribute.name for attribute in attributes]
+    if not outputs or len(set(names)) != len(names):
+        raise ValueError(f"schema {schema!r}: expected an output, and every name once")
+    return whole["name"], inputs, tuple(attributes), outputs
+
+
+def _known(row: str, what: str, value: str, known: Iterable[str]) -> str:
+    """Give the value back if the table has it."""
+    if value not in known:
+        raise ValueError(f"kernel {row!r}: {what} {value!r} is not one of {', '.join(known)}")
+    return value
 
 
 @cache
@@ -126,16 +148,16 @@ def load(path: Path | None = None) -> dict[str, KernelRow]:
         for name, row in document["tolerances"].items()
     }
 
-    def dtypes(value: str | list[str] | None) -> tuple[str, ...]:
-        return groups[value] if isinstance(value, str) else tuple(value or ())
+    def dtypes(name: str, value: str | list[str] | None) -> tuple[str, ...]:
+        if isinstance(value, str):
+            return groups[_known(name, "group", value, groups)]
+        return tuple(_known(name, "dtype", dtype, DTYPES) for dtype in value or ())
 
     rows: dict[str, KernelRow] = {}
     for row in document["kernel"]:
         name, inputs, attributes, outputs = parse_schema(row["schema"])
-        if name != row["name"] or name in rows or row["layout"] not in LAYOUTS:
-            raise ValueError(
-                f"kernel {row['name']!r}: name differs from its schema, is given twice, or layout is unknown"
-            )
+        if name != row["name"] or name in rows:
+            raise ValueError(f"kernel {row['name']!r}: its schema is of {name!r}, or the name is there twice")
         rows[name] = KernelRow(
             name=name,
             version=row["version"],
@@ -145,12 +167,12 @@ def load(path: Path | None = None) -> dict[str, KernelRow]:
             inputs=inputs,
             attributes=attributes,
             outputs=outputs,
-            dtypes=dtypes(row.get("T")),
-            other_dtypes=dtypes(row.get("U")),
-            layout=row["layout"],
+            dtypes=dtypes(name, row.get("T")),
+            other_dtypes=dtypes(name, row.get("U")),
+            layout=_known(name, "layout", row["layout"], LAYOUTS),
             alias=row["alias"],
             same_rank=row.get("rank") == "same",
-            tolerance=tolerances[row["tolerance"]],
+            tolerance=tolerances[_known(name, "tolerance", row["tolerance"], tolerances)],
             meaning=row["meaning"],
         )
     return rows
