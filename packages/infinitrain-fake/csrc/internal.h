@@ -34,6 +34,7 @@ struct fake_op {
   fake *self;
   itp_stream stream;
   uint64_t tag;
+  uint32_t profiled; /* 0: no; else 1 + the kind of itp_host.profile */
 };
 
 /* A failure that shows after the call that caused it. */
@@ -115,6 +116,7 @@ struct fake {
   pthread_mutex_t lock;
   pthread_cond_t progress; /* some operation has completed */
   uint64_t fork_generation;
+  const itp_host *host; /* NULL, or until shutdown */
   fake_options options;
   int log_fd; /* -1: no call log */
   uint64_t n_allocs, n_launches, n_operations;

@@ -180,7 +180,6 @@ static itp_status open_devices(fake *self, itp_error *err) {
 }
 
 static itp_status init(const itp_host *host, const itp_config *config, void **out, itp_error *err) {
-  (void)host;
   fake *self = calloc(1, sizeof *self);
   if (self == NULL) return ITP_FAIL(err, OUT_OF_MEMORY, "init", "no host memory");
   itp_status status = read_options(&self->options, config, err);
@@ -199,6 +198,7 @@ static itp_status init(const itp_host *host, const itp_config *config, void **ou
   pthread_cond_init(&self->progress, &monotonic);
   pthread_condattr_destroy(&monotonic);
   pthread_mutex_init(&self->lock, NULL);
+  self->host = host;
   self->log_fd = -1;
   if (self->options.call_log[0] != '\0') {
     self->log_fd = open(self->options.call_log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);

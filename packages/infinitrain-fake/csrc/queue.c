@@ -30,6 +30,11 @@ static void remember(itp_stream stream, const fake_op *op, itp_status status, co
   memcpy(failure->message, error->message, sizeof failure->message);
 }
 
+static void report(const itp_host *host, const fake_op *op, uint64_t begin) {
+  if (op->profiled == 0 || !ITP_HAS(host, itp_host, profile) || host->profile == NULL) return;
+  host->profile(host->ctx, op->profiled - 1, op->tag, begin, fake_now_ns());
+}
+
 static void *work(void *argument) {
   itp_stream stream = (itp_stream)argument;
   fake *self = stream->device->self;
@@ -49,7 +54,9 @@ static void *work(void *argument) {
     itp_status status = ITP_OK;
     if (!dropped) {
       delay(stream);
+      const uint64_t begin = fake_now_ns();
       status = op->run(op, &error);
+      report(self->host, op, begin);
     }
 
     pthread_mutex_lock(&self->lock);

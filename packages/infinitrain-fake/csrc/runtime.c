@@ -133,7 +133,9 @@ static itp_status alloc(void *self, int32_t device, uint32_t kind, uint64_t nbyt
   itp_status status = fake_enter_device(f, "alloc", device, &owner, err);
   if (status != ITP_OK) return status;
   itp_stream stream = fake_stream(owner, handle);
-  if (nbytes == 0 || stream == NULL || (kind != ITP_MEM_DEVICE && kind != ITP_MEM_HOST_PINNED)) {
+  if (kind == ITP_MEM_MANAGED) {
+    status = ITP_FAIL(err, UNIMPLEMENTED, "alloc", "fake has no managed memory");
+  } else if (nbytes == 0 || stream == NULL || (kind != ITP_MEM_DEVICE && kind != ITP_MEM_HOST_PINNED)) {
     status = ITP_FAIL(
         err, INVALID_ARGUMENT, "alloc",
         "bytes > 0, device or pinned memory and a stream of fake:%d expected, found %llu bytes, kind %u, "
@@ -194,10 +196,12 @@ static itp_status dealloc(void *self, int32_t device, uint32_t kind, void *ptr, 
   if (stream == NULL) {
     status =
         ITP_FAIL(err, INVALID_ARGUMENT, "dealloc", "%p is no stream of fake:%d", (void *)handle, (int)device);
+  } else if (kind == ITP_MEM_DEVICE) {
+    status = dealloc_device(owner, stream, ptr, nbytes, err);
   } else if (kind == ITP_MEM_HOST_PINNED) {
     status = dealloc_pinned(f, stream, ptr, nbytes, err);
   } else {
-    status = dealloc_device(owner, stream, ptr, nbytes, err);
+    status = ITP_FAIL(err, INVALID_ARGUMENT, "dealloc", "no memory of kind %u", kind);
   }
   return fake_leave(f, status);
 }
@@ -270,7 +274,7 @@ static itp_status copy_locked(fake *self, const itp_copy *c, fake_device *owner,
     return ITP_FAIL(err, INVALID_ARGUMENT, "copy", "%p is no stream of either device", (void *)c->stream);
   }
   if (c->bytes == 0) return ITP_OK;
-  memory_op op = {.op = {.run = run_copy, .tag = c->tag}, .nbytes = c->bytes};
+  memory_op op = {.op = {.run = run_copy, .tag = c->tag, .profiled = 2}, .nbytes = c->bytes};
   op.dst = translate(self, "copy", c->dst_device, c->dst, c->bytes, err);
   op.src = op.dst != NULL ? translate(self, "copy", c->src_device, c->src, c->bytes, err) : NULL;
   if (op.src == NULL) return ITP_E_INVALID_ARGUMENT;

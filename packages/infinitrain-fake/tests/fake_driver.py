@@ -94,7 +94,7 @@ class Tensor:
 class Fake:
     """One initialised instance of the provider."""
 
-    def __init__(self, **options: object) -> None:
+    def __init__(self, host: Any = ffi.NULL, **options: object) -> None:
         names = [ffi.new("char[]", name.encode()) for name in options]
         values = [ffi.new("char[]", str(value).encode()) for value in options.values()]
         config = ffi.new("itp_config *")
@@ -102,7 +102,7 @@ class Fake:
         name_array, value_array = ffi.new("const char *[]", names), ffi.new("const char *[]", values)
         config.option_names, config.option_values, config.n_options = name_array, value_array, len(names)
         out = ffi.new("void **")
-        self.check(provider.init, ffi.NULL, config, out)
+        self.check(provider.init, host, config, out)
         self.self = out[0]
         self.kernels = {ffi.string(provider.kernels.items[i].name).decode(): provider.kernels.items[i]
                         for i in range(provider.kernels.count)}  # fmt: skip

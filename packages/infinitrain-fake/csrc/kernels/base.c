@@ -9,6 +9,10 @@
 #define FLAGS (ITP_K_DETERMINISTIC | ITP_K_CAPTURABLE)
 
 #define DEFINE(Name, version)                                                             \
+  static itp_status check_##Name(const itp_launch *l, itp_error *err) {                   \
+    itp_args_##Name a;                                                                    \
+    return itp_unpack_##Name(l, &a, err);                                                 \
+  }                                                                                       \
   static const fake_kernel kernel_##Name = {.entry = {.struct_size = sizeof(itp_kernel),  \
                                                       .op_version = version,              \
                                                       .name = #Name,                      \
@@ -16,6 +20,7 @@
                                                       .dtype_mask = ITP_DTYPES_##Name,    \
                                                       .flags = FLAGS | ITP_ALLOWS_##Name, \
                                                       .launch = fake_launch},             \
+                                            .check = check_##Name,                        \
                                             .run = itp_ref_##Name};
 ITP_KERNELS(DEFINE)
 

@@ -5,9 +5,10 @@
 #include "infinitrain/provider.h"
 #include "infinitrain/reference.h"
 
-/* An entry of the table and the function that the worker calls for it. */
+/* An entry of the table, what the caller's thread checks, and what the worker calls. */
 typedef struct fake_kernel {
   itp_kernel entry;
+  itp_status (*check)(const itp_launch *l, itp_error *err); /* counts and kinds against the schema */
   itp_launch_fn run;
 } fake_kernel;
 
