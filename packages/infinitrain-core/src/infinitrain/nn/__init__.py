@@ -1,0 +1,37 @@
+"""Parts of models, under the names that PyTorch users know."""
+
+from __future__ import annotations
+
+from infinitrain.nn import functional, init, utils
+from infinitrain.nn.activation import GELU, Dropout, LogSoftmax, ReLU, Sigmoid, Softmax, Tanh
+from infinitrain.nn.container import ModuleDict, ModuleList, Sequential
+from infinitrain.nn.embedding import Embedding
+from infinitrain.nn.linear import Identity, Linear
+from infinitrain.nn.loss import CrossEntropyLoss, MSELoss
+from infinitrain.nn.module import Module
+from infinitrain.nn.normalization import LayerNorm
+from infinitrain.nn.parameter import Parameter
+
+__all__ = [
+    "GELU",
+    "CrossEntropyLoss",
+    "Dropout",
+    "Embedding",
+    "Identity",
+    "LayerNorm",
+    "Linear",
+    "LogSoftmax",
+    "MSELoss",
+    "Module",
+    "ModuleDict",
+    "ModuleList",
+    "Parameter",
+    "ReLU",
+    "Sequential",
+    "Sigmoid",
+    "Softmax",
+    "Tanh",
+    "functional",
+    "init",
+    "utils",
+]

@@ -1,0 +1,29 @@
+"""The operations that modules are made of, under torch.nn.functional's names; they are defined in `infinitrain.ops`."""
+
+from __future__ import annotations
+
+from infinitrain.ops.attention import scaled_dot_product_attention
+from infinitrain.ops.dropout import dropout
+from infinitrain.ops.embedding import embedding
+from infinitrain.ops.loss import cross_entropy, mse_loss, nll_loss
+from infinitrain.ops.matmul import linear
+from infinitrain.ops.norm import layer_norm
+from infinitrain.ops.softmax import log_softmax, softmax
+from infinitrain.ops.unary import gelu, relu, sigmoid, tanh
+
+__all__ = [
+    "cross_entropy",
+    "dropout",
+    "embedding",
+    "gelu",
+    "layer_norm",
+    "linear",
+    "log_softmax",
+    "mse_loss",
+    "nll_loss",
+    "relu",
+    "scaled_dot_product_attention",
+    "sigmoid",
+    "softmax",
+    "tanh",
+]
