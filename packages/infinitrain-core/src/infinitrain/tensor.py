@@ -31,6 +31,11 @@ class Vocabulary:
 
     __slots__ = ()
 
+    if TYPE_CHECKING:  # unlike `object`'s, ours give tensors
+
+        def __eq__(self, other: Any) -> Tensor: ...  # type: ignore[override]
+        def __ne__(self, other: Any) -> Tensor: ...  # type: ignore[override]
+
     # ---- bound by autograd ----
 
     backward: Callable[..., None]
@@ -484,7 +489,7 @@ class Tensor(Strided, Vocabulary):
         return iter(self.unbind(0))
 
     def __contains__(self, value: object) -> bool:
-        return bool((self == value).any())  # type: ignore[attr-defined]
+        return bool((self == value).any())
 
     def __repr__(self) -> str:
         from infinitrain.ops.text import represent

@@ -133,9 +133,7 @@ def _tensor_backward(
     backward(self, gradient, retain_graph, create_graph)
 
 
-Tensor.backward = _tensor_backward  # type: ignore[method-assign,assignment]
-Tensor.register_hook = hooks.register_hook  # type: ignore[method-assign,assignment]
-Tensor.register_post_accumulate_grad_hook = (  # type: ignore[method-assign,assignment]
-    hooks.register_post_accumulate_grad_hook
-)
-Tensor.retain_grad = hooks.retain_grad  # type: ignore[method-assign,assignment]
+Tensor.backward = _tensor_backward
+Tensor.register_hook = hooks.register_hook  # type: ignore[assignment]
+Tensor.register_post_accumulate_grad_hook = hooks.register_post_accumulate_grad_hook  # type: ignore[assignment]
+Tensor.retain_grad = hooks.retain_grad  # type: ignore[assignment]

@@ -271,7 +271,8 @@ class Function(Op):
             for dirty in ctx._dirty:
                 if dirty._base is not None or (dirty._node is None and dirty._requires_grad):
                     raise AutogradError(
-                        f"{ctx.name}: expected to write in place into a result, found a view or a leaf that requires grad"
+                        f"{ctx.name}: expected to write in place into a result, "
+                        "found a view or a leaf that requires grad"
                     )
             ctx._number = _next_number()
             ctx._wire(tuple([out for out in outputs if isinstance(out, Tensor)]))

@@ -269,9 +269,8 @@ def sub(a: Operand, b: Operand, alpha: Scalar = 1) -> Tensor:
             dtype = scalar_dtype(a.dtype, value)
             result: Tensor = AddScalar.apply(cast_to(a, dtype), -value)
             return result
-    a, b = as_tensors(a, b, "sub")
-    result = Sub.apply(a, b)
-    return result
+    difference: Tensor = Sub.apply(*as_tensors(a, b, "sub"))
+    return difference
 
 
 def mul(a: Operand, b: Operand) -> Tensor:
@@ -330,7 +329,8 @@ def power(a: Operand, b: Operand) -> Tensor:
             if value == -1:
                 return reciprocal(x)
             exponent = float(value)
-            return PowScalar.apply(x, exponent)  # type: ignore[no-any-return]
+            raised: Tensor = PowScalar.apply(x, exponent)
+            return raised
     result: Tensor = Pow.apply(*as_tensors(a, b, "pow"))
     return result
 

@@ -78,7 +78,8 @@ def _check(q: Tensor, k: Tensor, v: Tensor) -> None:
     fits = len(q.shape) == len(k.shape) == len(v.shape) >= 2 and q.shape[-1] == k.shape[-1]
     if not fits or k.shape[:-1] != v.shape[:-1]:
         raise ShapeError(
-            f"{name}: expected query (..., T, D), key (..., S, D) and value (..., S, E), found {q.shape}, {k.shape} and {v.shape}"
+            f"{name}: expected query (..., T, D), key (..., S, D) and value (..., S, E), "
+            f"found {q.shape}, {k.shape} and {v.shape}"
         )
 
 
@@ -108,7 +109,8 @@ def scaled_dot_product_attention(
         heads, groups = query.shape[-3], key.shape[-3]
         if groups == 0 or heads % groups:
             raise ShapeError(
-                f"scaled_dot_product_attention: expected key heads that divide the query heads, found {groups} and {heads}"
+                "scaled_dot_product_attention: expected key heads that divide the query heads, "
+                f"found {groups} and {heads}"
             )
         key = repeat_interleave(key, heads // groups, -3)
         value = repeat_interleave(value, heads // groups, -3)

@@ -106,7 +106,7 @@ def to(
         if isinstance(arg, Tensor):
             dtype, device = arg.dtype, arg.device
         elif isinstance(arg, bool):
-            non_blocking = arg
+            continue  # non_blocking
         elif isinstance(arg, DType):
             dtype = arg
         elif isinstance(arg, Device):

@@ -16,8 +16,9 @@ from infinitrain.tensor import Tensor
 
 
 class Embedding(Op):
-    """y (N, C) = rows `index` (N) of weight (V, C); dy is added into those rows, in the weight's gradient itself if
-    there is one already (a tied head's).
+    """y (N, C) = rows `index` (N) of weight (V, C); dy is added into those rows.
+
+    Into the weight's gradient itself if there is one already, as that of a tied head.
     """
 
     rows: int
@@ -238,12 +239,12 @@ def scatter_values(name: str, x: Tensor, index: Tensor, values: Any) -> Tensor:
         if number is None:
             raise TypeError(f"{name}: expected a tensor or a number, found {type(values).__name__}")
         return _base.full_like_device(index.shape, number, x.dtype, x)
-    values = cast_to(values, x.dtype)
-    if values.shape == index.shape:
-        return values
-    if len(values.shape) != len(index.shape) or any(i > v for i, v in zip(index.shape, values.shape, strict=True)):
-        raise ShapeError(f"{name}: expected values of shape {index.shape} or larger, found {values.shape}")
-    return values[tuple([slice(size) for size in index.shape])]
+    given: Tensor = cast_to(values, x.dtype)
+    if given.shape == index.shape:
+        return given
+    if len(given.shape) != len(index.shape) or any(i > g for i, g in zip(index.shape, given.shape, strict=True)):
+        raise ShapeError(f"{name}: expected values of shape {index.shape} or larger, found {given.shape}")
+    return given[tuple([slice(size) for size in index.shape])]
 
 
 def scatter(x: Tensor, dim: int, index: Tensor, src: Any) -> Tensor:

@@ -1,4 +1,4 @@
-"""Indexing by integers, slices, None, Ellipsis: views. By integer tensors and masks: gathers. Both can be written to."""
+"""Indexing: views by integers, slices, None, Ellipsis; copies by integer tensors and masks. Both can be written to."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from infinitrain.autograd.function import Op
 from infinitrain.autograd.inplace import apply_inplace, check_writable
 from infinitrain.copy import copy_ as route_copy
 from infinitrain.dispatch import launch
+from infinitrain.dtype import promote_types
 from infinitrain.errors import DTypeError, ShapeError
 from infinitrain.ops import arithmetic, embedding, select, unary
 from infinitrain.ops._base import (
@@ -21,7 +22,6 @@ from infinitrain.ops._base import (
     broadcast_shapes,
     cast_to,
     check_range,
-    promote_types,
     scalar_dtype,
     sum_to,
 )
