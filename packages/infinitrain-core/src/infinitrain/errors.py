@@ -21,6 +21,7 @@
     ├── AutogradError (RuntimeError)
     ├── CheckpointError (RuntimeError)
     ├── DataError (ValueError)
+    ├── TrainingDiverged (ArithmeticError)        the loss is not a number any more
     └── ConfigError (ValueError)
         └── OptionError                           unknown or malformed provider option
 
@@ -56,6 +57,7 @@ __all__ = [
     "ProviderNotFound",
     "ProviderUnavailable",
     "ShapeError",
+    "TrainingDiverged",
 ]
 
 
@@ -171,6 +173,10 @@ class CheckpointError(InfinitrainError, RuntimeError):
 
 class DataError(InfinitrainError, ValueError):
     """Training data or a vocabulary is missing, damaged or does not fit the model."""
+
+
+class TrainingDiverged(InfinitrainError, ArithmeticError):
+    """The loss or the gradient's norm became infinite or NaN."""
 
 
 class ConfigError(InfinitrainError, ValueError):

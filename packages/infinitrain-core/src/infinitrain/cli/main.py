@@ -15,7 +15,11 @@ __all__ = ["main"]
 COMMANDS = {
     "train": ("infinitrain.train.command", "train", "train a language model on text, on any device"),
     "providers": ("infinitrain.cli.providers", "", "list the devices of this machine and where they come from"),
-    "conformance": ("infinitrain.testing.conformance.command", "testing", "prove a provider library against the contract"),
+    "conformance": (
+        "infinitrain.testing.conformance.command",
+        "testing",
+        "prove a provider library against the contract",
+    ),
 }
 EXAMPLES = """\
 examples:

