@@ -6,34 +6,64 @@
 namespace itp {
 namespace {
 
-constexpr int64_t kColumns = 128;  // of the parameters' gradients, for one task
+constexpr int64_t kParts = 32;  // shares of the rows; a function of the shape, so that sums do not depend on threads
 constexpr int64_t kRowsInBlock = 64;
 
-// dweight and dbias for columns [first, first + n): rows in blocks, blocks in double.
-template <class T>
-void parameter_gradients(const RowTable<T> &rows, const itp_args_LayerNormBackward &a, RowShape shape, int64_t first,
-                         int64_t n) {
-  using A = acc<T>;
-  double weight[kColumns] = {}, bias[kColumns] = {};
-  for (int64_t begin = 0; begin < shape.rows; begin += kRowsInBlock) {
-    alignas(64) A block_weight[kColumns] = {}, block_bias[kColumns] = {};
-    for (int64_t row = begin; row < std::min(begin + kRowsInBlock, shape.rows); ++row) {
-      const int64_t i = row * shape.columns + first;
-      rows.layer_norm_parameters(data<T>(a.x) + i, data<T>(a.grad) + i, block_weight, block_bias,
-                                 static_cast<size_t>(n), data<A>(a.mean)[row], data<A>(a.rstd)[row]);
-    }
-    for (int64_t j = 0; j < n; ++j) {
-      weight[j] += static_cast<double>(block_weight[j]);
-      bias[j] += static_cast<double>(block_bias[j]);
-    }
+int64_t parts_of(int64_t rows) { return std::clamp<int64_t>(rows / 32, 1, kParts); }
+
+// The gradients of weight and bias that one share of the rows gives: blocks of rows in A, their sum in double.
+template <class A>
+struct Partial {
+  double *weight, *bias;
+  A *block_weight, *block_bias;
+  int64_t columns;
+
+  static uint64_t bytes(int64_t columns) { return static_cast<uint64_t>(columns) * 2 * (sizeof(double) + sizeof(A)); }
+
+  Partial(void *workspace, int64_t part, int64_t n) : columns(n) {
+    weight = reinterpret_cast<double *>(static_cast<char *>(workspace) + static_cast<uint64_t>(part) * bytes(n));
+    bias = weight + n;
+    block_weight = reinterpret_cast<A *>(bias + n);
+    block_bias = block_weight + n;
   }
-  const auto put = [&](T *place, const double *total) {
-    alignas(64) A sum[kColumns];
-    for (int64_t j = 0; j < n; ++j) sum[j] = static_cast<A>(total[j]);
-    rows.add_bias(sum, a.accumulate != 0 ? place : nullptr, place, static_cast<size_t>(n));
-  };
-  if (a.dweight != nullptr) put(data<T>(a.dweight) + first, weight);
-  if (a.dbias != nullptr) put(data<T>(a.dbias) + first, bias);
+  void clear() const {
+    std::fill(weight, weight + 2 * columns, 0.0);
+    std::fill(block_weight, block_weight + 2 * columns, A(0));
+  }
+  void close_block() const {
+    for (int64_t j = 0; j < 2 * columns; ++j) weight[j] += static_cast<double>(block_weight[j]);
+    std::fill(block_weight, block_weight + 2 * columns, A(0));
+  }
+};
+
+itp_status backward_workspace(void *, const itp_launch *l, uint64_t *bytes, itp_error *err) {
+  itp_args_LayerNormBackward a;
+  if (const itp_status status = itp_unpack_LayerNormBackward(l, &a, err)) return status;
+  const RowShape shape = rows_of(a.x);
+  const bool wanted = a.dweight != nullptr || a.dbias != nullptr;
+  const uint64_t part = item_size(a.x) == 8 ? Partial<double>::bytes(shape.columns) : Partial<float>::bytes(shape.columns);
+  *bytes = wanted ? static_cast<uint64_t>(parts_of(shape.rows)) * part : 0;
+  return ITP_OK;
+}
+
+// out (+)= the sum of the shares' totals, each `stride` doubles behind the one before.
+template <class T>
+void join(Pool &pool, const RowTable<T> &rows, const double *totals, int64_t parts, int64_t stride, const itp_tensor *out,
+          bool accumulate) {
+  if (out == nullptr) return;
+  pool.range(itp_numel(out), 4 * kBlock, [&](int64_t begin, int64_t end) {
+    for (; begin < end; begin += kBlock) {
+      const int64_t n = std::min(kBlock, end - begin);
+      acc<T> sum[kBlock];
+      for (int64_t j = 0; j < n; ++j) {
+        double total = 0;
+        for (int64_t part = 0; part < parts; ++part) total += totals[part * stride + begin + j];
+        sum[j] = static_cast<acc<T>>(total);
+      }
+      T *place = data<T>(out) + begin;
+      rows.add_bias(sum, accumulate ? place : nullptr, place, static_cast<size_t>(n));
+    }
+  });
 }
 
 }  // namespace
@@ -55,27 +85,40 @@ ITP_CPU_KERNEL(LayerNormForward) {
   });
 }
 
-ITP_CPU_KERNEL(LayerNormBackward) {
+ITP_CPU_KERNEL_WITH(LayerNormBackward, backward_workspace) {
+  uint64_t bytes = 0;
+  if (const itp_status s = backward_workspace(nullptr, l, &bytes, err)) return s;
+  if (const itp_status s = check_workspace("LayerNormBackward", l, bytes, err)) return s;
   const RowShape shape = rows_of(a.x);
+  if (shape.columns == 0) return ITP_OK;
   return with_float("LayerNormBackward", a.x, err, [&](auto element) {
     using T = decltype(element);
     using A = acc<T>;
     const RowTable<T> &rows = cpu.simd.rows<T>();
-    for_rows(cpu.pool, shape, 3, [&](int64_t begin, int64_t end) {
+    const int64_t parts = parts_of(shape.rows);
+    const A *mean = data<A>(a.mean), *rstd = data<A>(a.rstd);
+    const auto share = [&](int64_t part) {
+      const Partial<A> sums(l->workspace, part, shape.columns);
+      if (bytes > 0) sums.clear();
+      const int64_t begin = shape.rows * part / parts, end = shape.rows * (part + 1) / parts;
       for (int64_t row = begin; row < end; ++row) {
-        const int64_t i = row * shape.columns;
-        rows.layer_norm_backward(data<T>(a.x) + i, data<T>(a.weight), data<T>(a.grad) + i, data<T>(a.dx) + i,
-                                 static_cast<size_t>(shape.columns), data<A>(a.mean)[row], data<A>(a.rstd)[row]);
+        const T *x = data<T>(a.x) + row * shape.columns, *grad = data<T>(a.grad) + row * shape.columns;
+        const size_t n = static_cast<size_t>(shape.columns);
+        rows.layer_norm_backward(x, data<T>(a.weight), grad, data<T>(a.dx) + row * shape.columns, n, mean[row], rstd[row]);
+        if (bytes == 0) continue;
+        rows.layer_norm_parameters(x, grad, sums.block_weight, sums.block_bias, n, mean[row], rstd[row]);
+        if ((row - begin) % kRowsInBlock == kRowsInBlock - 1) sums.close_block();
       }
+      if (bytes > 0) sums.close_block();
+    };
+    cpu.pool.range(parts, 16384 / (shape.columns * shape.rows / parts + 1) + 1, [&](int64_t begin, int64_t end) {
+      for (int64_t part = begin; part < end; ++part) share(part);
     });
-    if (a.dweight == nullptr && a.dbias == nullptr) return ITP_OK;
-    const int64_t tasks = (shape.columns + kColumns - 1) / kColumns;
-    cpu.pool.range(tasks, 32768 / (kColumns * std::max<int64_t>(shape.rows, 1)) + 1, [&](int64_t begin, int64_t end) {
-      for (int64_t task = begin; task < end; ++task) {
-        const int64_t first = task * kColumns;
-        parameter_gradients<T>(rows, a, shape, first, std::min(kColumns, shape.columns - first));
-      }
-    });
+    if (bytes == 0) return ITP_OK;
+    const double *totals = static_cast<const double *>(l->workspace);
+    const int64_t stride = static_cast<int64_t>(Partial<A>::bytes(shape.columns) / sizeof(double));
+    join<T>(cpu.pool, rows, totals, parts, stride, a.dweight, a.accumulate != 0);
+    join<T>(cpu.pool, rows, totals + shape.columns, parts, stride, a.dbias, a.accumulate != 0);
     return ITP_OK;
   });
 }

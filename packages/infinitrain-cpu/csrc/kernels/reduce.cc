@@ -3,9 +3,8 @@
 // The order of additions depends on shapes alone, never on threads: rows are summed in 64 running totals
 // (simd/vector.h), blocks of a row in double, columns in blocks of 64 rows.
 #include <algorithm>
-#include <cmath>
+
 #include <cstring>
-#include <limits>
 
 #include "kernels/kernel.h"
 
@@ -13,7 +12,8 @@ namespace itp {
 namespace {
 
 constexpr int64_t kRowBlock = 4096;    // elements of a row that are summed before they go to the next level
-constexpr int64_t kColumns = 256;      // outputs that a column task keeps totals of
+constexpr int64_t kColumns = 1024;     // neighbouring outputs that one task keeps totals of
+constexpr int64_t kRowParts = 8;       // shares of the rows, where there are few columns
 constexpr int64_t kRowsInBlock = 64;   // rows added before their total goes to the next level
 constexpr int64_t kSplit = 1 << 16;    // elements of one output for one task, where there are few outputs
 constexpr int64_t kMaxParts = 256;     // partial results of one output
@@ -196,40 +196,68 @@ void reduce(Pool &pool, const Plan &plan, const Op &op, const Finish &finish) {
   });
 }
 
-// Sums of columns: neighbouring outputs that are neighbours in x too. Rows are added whole.
+// Terms [begin, end) of n neighbouring outputs that are neighbours in x too: rows are added whole.
+template <class T>
+void add_rows(const Plan &plan, const RowTable<T> &rows, const char *x, int64_t begin, int64_t end, size_t n,
+              double *total) {
+  alignas(64) acc<T> block[kColumns];
+  std::fill(total, total + n, 0.0);
+  while (begin < end) {
+    std::fill(block, block + n, acc<T>(0));
+    const auto row = [&](int64_t index) {
+      int64_t offset = 0;
+      seek(plan.reduced, index, &offset);
+      return reinterpret_cast<const T *>(x + offset);
+    };
+    const int64_t stop = std::min(begin + kRowsInBlock, end);
+    for (; begin + 4 <= stop; begin += 4) {
+      const T *four[] = {row(begin), row(begin + 1), row(begin + 2), row(begin + 3)};
+      rows.add_four_to(four, block, n);
+    }
+    for (; begin < stop; ++begin) rows.add_to(row(begin), block, n);
+    for (size_t j = 0; j < n; ++j) total[j] += static_cast<double>(block[j]);
+  }
+}
+
 template <class T, class Finish>
 void sum_columns(Pool &pool, const Plan &plan, const RowTable<T> &rows, const Finish &finish) {
-  using A = acc<T>;
   const itp_strided &kept = plan.kept;
-  const int64_t width = std::min(kColumns, std::max<int64_t>(64, (kept.count / (2 * pool.size()) + 15) / 16 * 16));
-  const int64_t per_run = (kept.count + width - 1) / width;
-  pool.range(plan.outputs / kept.count * per_run, 32768 / (plan.terms * width) + 1, [&](int64_t begin, int64_t end) {
-    for (int64_t task = begin; task < end; ++task) {
-      const int64_t first = task / per_run * kept.count + task % per_run * width;
-      const int64_t n = std::min(width, kept.count - task % per_run * width);
-      int64_t offsets[2] = {};
-      seek(kept, first, offsets);
-      alignas(64) A block[kColumns];
-      double total[kColumns] = {};
-      itp_strided walk = plan.reduced;
-      int64_t row = 0;
-      const auto close = [&] {
-        for (int64_t j = 0; j < n; ++j) total[j] += static_cast<double>(block[j]);
-      };
-      for (; walk.count > 0; itp_strided_next(&walk)) {
-        const char *x = kept.data[0] + offsets[0] + (walk.data[0] - static_cast<char *>(nullptr));
-        for (int64_t i = 0; i < walk.count; ++i, ++row) {
-          if (row % kRowsInBlock == 0) {
-            if (row > 0) close();
-            memset(block, 0, sizeof block);
-          }
-          rows.add_to(reinterpret_cast<const T *>(x + i * walk.step[0]), block, static_cast<size_t>(n));
-        }
+  const int64_t per_run = (kept.count + kColumns - 1) / kColumns, chunks = plan.outputs / kept.count * per_run;
+  const int64_t parts = chunks < 2 * kRowParts ? std::clamp<int64_t>(plan.terms / 32, 1, kRowParts) : 1;
+  // f(x, y, n) with a chunk's places and outputs.
+  const auto with_chunk = [&](int64_t chunk, const auto &f) {
+    const int64_t column = chunk % per_run * kColumns;
+    int64_t offsets[2] = {};
+    seek(kept, chunk / per_run * kept.count + column, offsets);
+    f(kept.data[0] + offsets[0], kept.data[1] + offsets[1], std::min(kColumns, kept.count - column));
+  };
+  if (parts == 1) {
+    pool.range(chunks, 32768 / (plan.terms * std::min(kColumns, kept.count)) + 1, [&](int64_t begin, int64_t end) {
+      for (int64_t chunk = begin; chunk < end; ++chunk) {
+        with_chunk(chunk, [&](const char *x, char *y, int64_t n) {
+          double total[kColumns];
+          add_rows<T>(plan, rows, x, 0, plan.terms, static_cast<size_t>(n), total);
+          finish(y, total, n);
+        });
       }
-      if (row > 0) close();
-      for (int64_t j = 0; j < n; ++j) finish(kept.data[1] + offsets[1] + j * kept.step[1], total[j]);
-    }
-  });
+    });
+    return;
+  }
+  for (int64_t chunk = 0; chunk < chunks; ++chunk) {  // few columns: their rows are shared out
+    with_chunk(chunk, [&](const char *x, char *y, int64_t n) {
+      double totals[kRowParts][kColumns];
+      pool.range(parts, 32768 / (plan.terms * n / parts + 1) + 1, [&](int64_t begin, int64_t end) {
+        for (int64_t part = begin; part < end; ++part) {
+          add_rows<T>(plan, rows, x, plan.terms * part / parts, plan.terms * (part + 1) / parts, static_cast<size_t>(n),
+                      totals[part]);
+        }
+      });
+      for (int64_t part = 1; part < parts; ++part) {
+        for (int64_t j = 0; j < n; ++j) totals[0][j] += totals[part][j];
+      }
+      finish(y, totals[0], n);
+    });
+  }
 }
 
 template <class T>
@@ -241,17 +269,23 @@ template <class T>
 void sum_floats(Provider &cpu, const Plan &plan, Reduction kind, bool accumulate) {
   const RowTable<T> &rows = cpu.simd.rows<T>();
   const double terms = static_cast<double>(plan.terms);
-  const auto finish = [&](char *place, double total) {
-    T *y = reinterpret_cast<T *>(place);
-    const acc<T> result = static_cast<acc<T>>(kind == Reduction::kMean ? total / terms : total);
-    rows.add_bias(&result, accumulate ? y : nullptr, y, 1);
-  };
+  const auto result = [=](double total) { return static_cast<acc<T>>(kind == Reduction::kMean ? total / terms : total); };
   const itp_strided &kept = plan.kept;
-  const bool columns = plan.terms > 1 && kept.count >= 8 && kept.step[0] == sizeof(T) && plan.reduced.step[0] != sizeof(T);
+  const bool columns = plan.terms > 1 && kept.count >= 8 && kept.step[0] == sizeof(T) && kept.step[1] == sizeof(T) &&
+                       plan.reduced.step[0] != sizeof(T);
   if (columns) {
-    sum_columns<T>(cpu.pool, plan, rows, finish);
+    sum_columns<T>(cpu.pool, plan, rows, [&](char *place, const double *totals, int64_t n) {
+      acc<T> results[kColumns];
+      for (int64_t j = 0; j < n; ++j) results[j] = result(totals[j]);
+      T *y = reinterpret_cast<T *>(place);
+      rows.add_bias(results, accumulate ? y : nullptr, y, static_cast<size_t>(n));
+    });
   } else {
-    reduce<T>(cpu.pool, plan, FloatSum<T>{rows}, finish);
+    reduce<T>(cpu.pool, plan, FloatSum<T>{rows}, [&](char *place, double total) {
+      const acc<T> one = result(total);
+      T *y = reinterpret_cast<T *>(place);
+      rows.add_bias(&one, accumulate ? y : nullptr, y, 1);
+    });
   }
 }
 

@@ -25,6 +25,15 @@ void add_to(const S *x, acc<S> *total, size_t n) {
 }
 
 template <class S>
+void add_four_to(const S *const x[4], acc<S> *total, size_t n) {
+  const S *x0 = x[0], *x1 = x[1], *x2 = x[2], *x3 = x[3];
+  each<vec<S>>(n, [=](auto at) {
+    const vec<S> four = (at.load(x0) + at.load(x1)) + (at.load(x2) + at.load(x3));
+    at.store(total, at.load(total) + four);
+  });
+}
+
+template <class S>
 void multiply(const S *x, const acc<S> *factor, S *y, size_t n) {
   each<vec<S>>(n, [=](auto at) {
     const vec<S> f = at.load(factor), product = at.load(x) * f;
@@ -167,7 +176,7 @@ void adam(const S *grad, S *param, acc<S> *m, acc<S> *v, size_t n, const AdamCon
 
 template <class S>
 constexpr RowTable<S> row_table() {
-  return {sum_row<S>,     sum_squares<S>,         add_to<S>,     softmax<S>,
+  return {sum_row<S>,     sum_squares<S>,         add_to<S>, add_four_to<S>, softmax<S>,
           softmax_backward<S>, log_sum_exp<S>,    cross_entropy_backward<S>, layer_norm<S>,
           layer_norm_backward<S>, layer_norm_parameters<S>, multiply<S>, axpy<S>, adam<S>, add_bias<S>};
 }

@@ -65,7 +65,8 @@ struct RowTable {
   using A = acc<S>;
   double (*sum)(const S *x, size_t n);
   double (*sum_squares)(const S *x, size_t n);
-  void (*add_to)(const S *x, A *total, size_t n);  // total += x
+  void (*add_to)(const S *x, A *total, size_t n);                   // total += x
+  void (*add_four_to)(const S *const x[4], A *total, size_t n);     // total += (x0 + x1) + (x2 + x3)
   void (*softmax)(const S *x, S *y, size_t n, A scale);
   void (*softmax_backward)(const S *y, const S *grad, S *dx, size_t n, A scale);
   A (*log_sum_exp)(const S *x, size_t n);
