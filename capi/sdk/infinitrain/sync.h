@@ -12,8 +12,8 @@
  * Single functions can be replaced: copy the list of ITP_SYNC_GUARD and put one's own function in its place,
  * as long as all that see a stream or event are replaced together. Include this header in one source file.
  *
- * The functions suit asynchronous devices no more than a stream of theirs would be a name: everything is done
- * when a call returns, so nothing is left to wait for.
+ * They are right only for such a device: streams are names and there is nothing to wait for. One that works
+ * on after the call has returned needs streams and events of its own.
  */
 #ifndef INFINITRAIN_SYNC_H_
 #define INFINITRAIN_SYNC_H_
@@ -74,7 +74,7 @@ ITP_MAYBE_UNUSED static inline itp_status itp_sync_enter(void *self, int32_t dev
 }
 
 ITP_MAYBE_UNUSED static inline itp_status itp_sync_leave(void *self, int64_t token, itp_error *err) {
-  return itp_sync_check_device(self, "leave", (int32_t)token, err);
+  return itp_sync_check_device(self, "leave", token >= 0 && token <= INT32_MAX ? (int32_t)token : -1, err);
 }
 
 ITP_MAYBE_UNUSED static inline itp_status itp_sync_device_sync(void *self, int32_t device, itp_error *err) {
