@@ -291,7 +291,7 @@ struct itp_kernel {
    * @return OK (queued or done), INVALID_ARGUMENT, UNIMPLEMENTED, OUT_OF_RANGE, DEVICE_LOST, INTERNAL.
    * @threads Any thread.
    * @order   On l->stream.
-   * @since   1.0, required
+   * @since   1.0, required; NULL turns the kernel off, not the library.
    * SDK: itp_unpack_NAME of infinitrain/kernels.h; itp_reference_kernel where memory is host-readable.
    */
   itp_status (*launch)(void *self, const itp_launch *l, itp_error *err);
