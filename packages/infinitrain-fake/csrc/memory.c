@@ -7,6 +7,15 @@
 
 #include "internal.h"
 
+/* Under the address sanitizer a kernel that leaves its block is seen in the act, not only when the block is
+ * freed. */
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
+#define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
+#endif
+
 enum { POISON_NEW = 0xFF, POISON_OLD = 0xDE, CANARY = 0xC5 };
 
 /* A mapping without access costs address space only. It is not inherited by a forked child, which could
@@ -39,6 +48,10 @@ int fake_arena_open(fake_arena *arena, uint64_t size) {
 }
 
 void fake_arena_close(fake_arena *arena) {
+  for (size_t i = 0; i < arena->n_blocks; ++i) { /* whoever maps these addresses next is not to blame */
+    ASAN_UNPOISON_MEMORY_REGION(arena->alias + arena->blocks[i].offset,
+                                arena->blocks[i].state == FAKE_FREE ? 0 : arena->blocks[i].size);
+  }
   if (arena->base != NULL) munmap(arena->base, arena->size);
   if (arena->alias != NULL) munmap(arena->alias, arena->size);
   free(arena->blocks);
@@ -121,9 +134,14 @@ static uint64_t tail_size(uint64_t nbytes) {
 }
 
 void fake_block_begin(char *alias, uint64_t nbytes) {
+  const uint64_t tail = tail_size(nbytes);
+  /* A forked child has its parent's notes about these addresses. */
+  ASAN_UNPOISON_MEMORY_REGION(alias - FAKE_ALIGNMENT, FAKE_ALIGNMENT + nbytes + tail);
   memset(alias - FAKE_ALIGNMENT, CANARY, FAKE_ALIGNMENT);
   memset(alias, POISON_NEW, nbytes);
-  memset(alias + nbytes, CANARY, tail_size(nbytes));
+  memset(alias + nbytes, CANARY, tail);
+  ASAN_POISON_MEMORY_REGION(alias - FAKE_ALIGNMENT, FAKE_ALIGNMENT);
+  ASAN_POISON_MEMORY_REGION(alias + nbytes, tail);
 }
 
 static int is_canary(const char *p, uint64_t n) {
@@ -134,6 +152,9 @@ static int is_canary(const char *p, uint64_t n) {
 }
 
 int fake_block_end(char *alias, uint64_t nbytes) {
+  const uint64_t tail = tail_size(nbytes);
+  ASAN_UNPOISON_MEMORY_REGION(alias - FAKE_ALIGNMENT, FAKE_ALIGNMENT);
+  ASAN_UNPOISON_MEMORY_REGION(alias + nbytes, tail);
   memset(alias, POISON_OLD, nbytes);
-  return is_canary(alias - FAKE_ALIGNMENT, FAKE_ALIGNMENT) && is_canary(alias + nbytes, tail_size(nbytes));
+  return is_canary(alias - FAKE_ALIGNMENT, FAKE_ALIGNMENT) && is_canary(alias + nbytes, tail);
 }
