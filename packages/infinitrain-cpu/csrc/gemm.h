@@ -1,5 +1,6 @@
-// Matrix products from OpenBLAS, one thread a call: the split over threads is ours, so that there is one pool, any
-// number of calling threads, and the same bits at every thread count.
+// Matrix products from OpenBLAS, one thread a call: the split over threads is ours, so that there is one pool and any
+// number of calling threads. The split follows the shape and the number of threads alone. A product's last bits depend
+// on it (the library's inner loops differ at the edges of a piece), so they are fixed for a number of threads.
 #pragma once
 
 #include <cstdint>

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Any
 
 import cffi
@@ -73,11 +74,7 @@ class Cpu:
 
     def __init__(self, **options: object) -> None:
         self.table = library.infinitrain_provider_v1(0)
-        self.message = ffi.new("char[]", 1024)
-        self.error = ffi.new("itp_error *")
-        self.error.struct_size = ffi.sizeof("itp_error")
-        self.error.message = self.message
-        self.error.message_capacity = 1024
+        self.renew_error()
         names = [ffi.new("char[]", key.encode()) for key in options]
         values = [ffi.new("char[]", str(value).encode()) for value in options.values()]
         name_array, value_array = ffi.new("char *[]", names), ffi.new("char *[]", values)
@@ -92,6 +89,14 @@ class Cpu:
             ffi.string(item.name).decode(): item
             for item in (self.table.kernels.items[i] for i in range(self.table.kernels.count))
         }
+
+    def renew_error(self) -> None:
+        """Make an error record of this object's own: one per calling thread."""
+        self.message = ffi.new("char[]", 1024)
+        self.error = ffi.new("itp_error *")
+        self.error.struct_size = ffi.sizeof("itp_error")
+        self.error.message = self.message
+        self.error.message_capacity = 1024
 
     def check(self, status: int) -> None:
         if status != 0:
@@ -122,14 +127,27 @@ class Cpu:
         self.prepare(name, inputs, outputs, workspace, **attributes)()
 
     def prepare(
+        self, name: str, inputs: Any, outputs: Any, workspace: bool = True, **attributes: Any
+    ) -> Callable[[], None]:
+        """Make a function that runs a launch again and again."""
+        launch, keep = self.build(name, inputs, outputs, workspace, **attributes)
+        function, self_, error = self.kernels[name].launch, self.self, self.error
+
+        def run() -> None:
+            if function(self_, launch, error) != 0 or not keep:
+                self.check(error.code)
+
+        return run
+
+    def build(
         self,
         name: str,
         inputs: Sequence[np.ndarray[Any, Any] | None],
         outputs: Sequence[np.ndarray[Any, Any] | None],
         workspace: bool = True,
         **attributes: Any,
-    ) -> Callable[[], None]:
-        """Build a launch that can be run again and again."""
+    ) -> tuple[Any, list[Any]]:
+        """Fill an itp_launch; the list keeps alive what it points to."""
         kernel = self.kernels[name]
         keep: list[Any] = []
         launch = ffi.new("itp_launch *")
@@ -157,13 +175,7 @@ class Cpu:
             keep.append(room)
             launch.workspace, launch.workspace_size = room, need[0]
         keep += [ins, outs, attrs]
-        function, self_, error = kernel.launch, self.self, self.error
-
-        def run() -> None:
-            if function(self_, launch, error) != 0 or not keep:
-                self.check(error.code)
-
-        return run
+        return launch, keep
 
     def new(
         self,
@@ -227,6 +239,17 @@ def values(dtype: str, shape: tuple[int, ...], seed: int = 0, low: float = -3, h
         small = rng.integers(0 if d.kind == "u" else -5, 5, shape).astype(d)
         return np.where(rng.random(shape) < 0.5, whole, small).astype(d)
     return rng.uniform(low, high, shape).astype(d)
+
+
+def to_half(x: float, fraction_bits: int, lowest: int, largest: float) -> float:
+    """The nearest number with so many fraction bits, ties to even, in exact arithmetic."""
+    if x == 0 or not np.isfinite(x):
+        return x
+    exact = Fraction(x)
+    exponent = max(np.frexp(x)[1] - 1, lowest)
+    unit = Fraction(2) ** int(exponent - fraction_bits)
+    rounded = float(round(exact / unit) * unit)  # Fraction rounds ties to even
+    return rounded if abs(rounded) <= largest else float(np.copysign(np.inf, x))
 
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e-40, -1e-40, 3e38, -3e38, 65504.0, 1e-7, 0.5, 88.9, -103.5]

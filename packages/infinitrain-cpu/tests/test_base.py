@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cpu_driver import BF16, DTYPES, SPECIAL, Cpu, CpuError, values
+from cpu_driver import BF16, DTYPES, SPECIAL, Cpu, CpuError, to_half, values
 
 FLOATS = ("bf16", "f16", "f32", "f64")
 
@@ -26,17 +26,6 @@ def source(dtype: str) -> np.ndarray[Any, Any]:
     parts = [SPECIAL, edges, np.negative(edges), ties, 10.0 ** rng.uniform(-45, 38, 200), rng.uniform(-300, 300, 300)]
     with np.errstate(over="ignore"):
         return np.concatenate(parts).astype(d)
-
-
-def to_half(x: float, fraction_bits: int, lowest: int, largest: float) -> float:
-    """The nearest number with so many fraction bits, ties to even, in exact arithmetic."""
-    if x == 0 or not np.isfinite(x):
-        return x
-    exact = Fraction(x)
-    exponent = max(np.frexp(x)[1] - 1, lowest)
-    unit = Fraction(2) ** int(exponent - fraction_bits)
-    rounded = float(round(exact / unit) * unit)  # Fraction rounds ties to even
-    return rounded if abs(rounded) <= largest else float(np.copysign(np.inf, x))
 
 
 def expected(x: np.ndarray[Any, Any], dtype: str) -> np.ndarray[Any, Any]:
