@@ -13,7 +13,7 @@ if "libtsan" in os.environ.get("LD_PRELOAD", ""):  # the oracles' pools are not 
     os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
 sys.path.insert(0, str(Path(__file__).parent))  # the test modules share fake_driver
 
-from fake_driver import Fake  # noqa: E402
+from fake_driver import Fake
 
 
 @pytest.fixture

@@ -9,11 +9,10 @@ from typing import Any
 
 import cffi
 import infinitrain_capi
+import infinitrain_fake
 import ml_dtypes
 import numpy as np
 from infinitrain_capi.table import load
-
-import infinitrain_fake
 
 LIBRARY = os.environ.get("INFINITRAIN_TEST_LIBRARY_FAKE") or infinitrain_fake.library_path()
 PROBE = """
@@ -34,10 +33,22 @@ NUMPY = {
 }
 NAMES = {dtype: name for name, dtype in NUMPY.items()}
 CODES = {"bool": 6, "bf16": 4, "u": 1, "i": 0, "f": 2}
-STATUS_NAMES = (
-    "OK INVALID_ARGUMENT UNIMPLEMENTED OUT_OF_MEMORY NOT_READY UNAVAILABLE DEVICE_LOST ASYNC TIMEOUT ABORTED "
-    "FORKED VERSION INTERNAL OUT_OF_RANGE"
-).split()
+STATUS_NAMES = [
+    "OK",
+    "INVALID_ARGUMENT",
+    "UNIMPLEMENTED",
+    "OUT_OF_MEMORY",
+    "NOT_READY",
+    "UNAVAILABLE",
+    "DEVICE_LOST",
+    "ASYNC",
+    "TIMEOUT",
+    "ABORTED",
+    "FORKED",
+    "VERSION",
+    "INTERNAL",
+    "OUT_OF_RANGE",
+]
 
 ffi = cffi.FFI()
 ffi.cdef(infinitrain_capi.cdef_text() + PROBE)
@@ -104,8 +115,10 @@ class Fake:
         out = ffi.new("void **")
         self.check(provider.init, host, config, out)
         self.self = out[0]
-        self.kernels = {ffi.string(provider.kernels.items[i].name).decode(): provider.kernels.items[i]
-                        for i in range(provider.kernels.count)}  # fmt: skip
+        self.kernels = {
+            ffi.string(provider.kernels.items[i].name).decode(): provider.kernels.items[i]
+            for i in range(provider.kernels.count)
+        }
 
     @staticmethod
     def check(function: Callable[..., int], *arguments: object) -> None:
@@ -139,8 +152,17 @@ class Fake:
     def dealloc(self, pointer: int, nbytes: int, device: int = 0, stream: Any = ffi.NULL, kind: int = 0) -> None:
         self.runtime("dealloc", device, kind, ffi.cast("void *", pointer), nbytes, stream)
 
-    def copy(self, dst: int, dst_device: int, src: int, src_device: int, nbytes: int, stream: Any = ffi.NULL,
-             flags: int = 0, tag: int = 0) -> None:  # fmt: skip
+    def copy(
+        self,
+        dst: int,
+        dst_device: int,
+        src: int,
+        src_device: int,
+        nbytes: int,
+        stream: Any = ffi.NULL,
+        flags: int = 0,
+        tag: int = 0,
+    ) -> None:
         request = ffi.new("itp_copy *")
         request.struct_size, request.flags, request.bytes = ffi.sizeof("itp_copy"), flags, nbytes
         request.dst, request.src = ffi.cast("void *", dst), ffi.cast("void *", src)
@@ -167,14 +189,32 @@ class Fake:
             self.copy(array.ctypes.data, -1, t.pointer + t.offset * t.dtype.itemsize, t.device, array.nbytes)
         return array
 
-    def launch(self, name: str, inputs: Sequence[Tensor | None], outputs: Sequence[Tensor | None], *,
-               stream: Any = ffi.NULL, tag: int = 0, device: int | None = None, **attributes: object) -> None:  # fmt: skip
+    def launch(
+        self,
+        name: str,
+        inputs: Sequence[Tensor | None],
+        outputs: Sequence[Tensor | None],
+        *,
+        stream: Any = ffi.NULL,
+        tag: int = 0,
+        device: int | None = None,
+        **attributes: object,
+    ) -> None:
         request, keep = self.request(name, inputs, outputs, stream=stream, tag=tag, device=device, **attributes)
         self.check(self.kernels[name].launch, self.self, request)
         del keep
 
-    def request(self, name: str, inputs: Sequence[Tensor | None], outputs: Sequence[Tensor | None], *,
-                stream: Any = ffi.NULL, tag: int = 0, device: int | None = None, **attributes: object) -> Any:  # fmt: skip
+    def request(
+        self,
+        name: str,
+        inputs: Sequence[Tensor | None],
+        outputs: Sequence[Tensor | None],
+        *,
+        stream: Any = ffi.NULL,
+        tag: int = 0,
+        device: int | None = None,
+        **attributes: object,
+    ) -> Any:
         row = TABLE[name]
         ins = [t.descriptor() if t else ffi.NULL for t in inputs]
         outs = [t.descriptor() if t else ffi.NULL for t in outputs]
@@ -204,9 +244,7 @@ class Fake:
     def run(self, name: str, inputs: Sequence[Any], outputs: Sequence[Any], **attributes: object) -> list[Any]:
         """Upload, launch, download. `outputs` are (shape, dtype) of new ones, arrays of those that are also read."""
         ins = [None if x is None else self.put(np.asarray(x)) for x in inputs]
-        outs = [
-            None if y is None else self.put(y) if isinstance(y, np.ndarray) else self.empty(*y) for y in outputs
-        ]
+        outs = [None if y is None else self.put(y) if isinstance(y, np.ndarray) else self.empty(*y) for y in outputs]
         self.launch(name, ins, outs, **attributes)
         return [None if t is None else self.get(t) for t in outs]
 

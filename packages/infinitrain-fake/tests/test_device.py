@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
@@ -176,7 +177,7 @@ def test_alignment_and_no_overlap(fake: Fake) -> None:
 
     assert all(p % 256 == 0 for p, _ in blocks)
     ends = sorted(blocks)
-    assert all(p + n <= q for (p, n), (q, _) in zip(ends, ends[1:], strict=False))
+    assert all(p + n <= q for (p, n), (q, _) in itertools.pairwise(ends))
 
 
 def test_new_memory_is_poisoned(fake: Fake) -> None:
@@ -250,7 +251,11 @@ def test_dtypes_and_counts_are_checked_at_once(fake: Fake) -> None:
     refused("INVALID_ARGUMENT", lambda: fake.launch("SqrtForward", [i], [i]), "does not allow")
     refused("INVALID_ARGUMENT", lambda: fake.launch("AddForward", [f, d], [f]), "input 1")
     refused("INVALID_ARGUMENT", lambda: fake.launch("LtForward", [f, f], [f]), "output 0")
-    refused("INVALID_ARGUMENT", lambda: fake.launch("AddForward", [f], [f]), "expected 2 inputs, 1 outputs, 0 attributes, found 1, 1, 0")
+    refused(
+        "INVALID_ARGUMENT",
+        lambda: fake.launch("AddForward", [f], [f]),
+        "expected 2 inputs, 1 outputs, 0 attributes, found 1, 1, 0",
+    )
 
 
 def test_attributes_and_absent_tensors_are_checked_at_once(fake: Fake) -> None:

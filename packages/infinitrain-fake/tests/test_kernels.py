@@ -193,7 +193,8 @@ def test_signs(shared: Fake, dtype: str) -> None:
     x = sample(dtype, (700,))
     if dtype in INTS:
         x[0] = np.iinfo(x.dtype).min
-    for name, function in (("NegForward", np.negative), ("AbsForward", np.abs), ("ReluForward", lambda v: np.maximum(v, v.dtype.type(0)))):  # fmt: skip
+    oracles = {"NegForward": np.negative, "AbsForward": np.abs, "ReluForward": lambda v: np.maximum(v, v.dtype.type(0))}
+    for name, function in oracles.items():
         (y,) = shared.run(name, [x], [(x.shape, x.dtype)])
         with np.errstate(over="ignore"):
             assert np.array_equal(y, function(x)), name
@@ -393,7 +394,8 @@ def test_reductions(shared: Fake, dtype: str, axes: tuple[int, ...]) -> None:
     x = sample(dtype, (6, 300, 5))
     shape = tuple(1 if d in axes else n for d, n in enumerate(x.shape))
     scale = np.abs(wide(x)).sum(axes, keepdims=True) if dtype in FLOATS else 1.0
-    for name, function in (("SumForward", np.sum), ("MeanForward", np.mean), ("MaxForward", np.max), ("MinForward", np.min)):  # fmt: skip
+    oracles = {"SumForward": np.sum, "MeanForward": np.mean, "MaxForward": np.max, "MinForward": np.min}
+    for name, function in oracles.items():
         if dtype not in dtypes_of(name):
             continue
         (y,) = shared.run(name, [x], [(shape, x.dtype)])
@@ -727,7 +729,9 @@ def test_layer_norm(shared: Fake, dtype: str, affine: bool, accumulate: bool) ->
     expected = torch.nn.functional.layer_norm(oracle[0], (300,), *(oracle[1:] if affine else ()), eps=1e-5)
     expected.backward(torch.tensor(wide(grad)))
     y, mean, rstd = shared.run(
-        "LayerNormForward", [x, w if affine else None, b if affine else None], [(x.shape, x.dtype), ((12,), a), ((12,), a)]
+        "LayerNormForward",
+        [x, w if affine else None, b if affine else None],
+        [(x.shape, x.dtype), ((12,), a), ((12,), a)],
     )
     old = sample(dtype, (300,)), sample(dtype, (300,))
     dx, dw, db = shared.run(
