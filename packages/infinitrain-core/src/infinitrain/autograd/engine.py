@@ -106,7 +106,7 @@ class Run:
             pending = self.pending[target] = [None] * size
         if pending[index] is None:
             pending[index] = box[position]
-        elif not self.create_graph and _exclusive(pending, index):
+        elif not self.create_graph and _exclusive(pending, index) and pending[index].is_contiguous():
             launch("AddForward", (pending[index], box[position]), (pending[index],))
         else:
             pending[index] = pending[index] + box[position]

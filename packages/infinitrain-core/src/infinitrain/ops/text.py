@@ -34,7 +34,7 @@ def represent(x: Tensor) -> str:
         parts.append(f"size={x.shape}")
     if str(x.device) != "cpu:0":
         parts.append(f"device='{x.device}'")
-    if x.dtype not in _SHOWN_BY_VALUES or values.size == 0:
+    if x.dtype is not dt.float32 and (x.dtype not in _SHOWN_BY_VALUES or values.size == 0):
         parts.append(f"dtype={x.dtype!r}")
     if x.grad_fn is not None:
         parts.append(f"grad_fn={x.grad_fn!r}")
@@ -60,10 +60,9 @@ def _formatter(values: np.ndarray[Any, Any], x: Tensor) -> Any:
     else:
         low, high = float(nonzero.min()), float(nonzero.max())
         whole = bool(np.all(finite == np.ceil(finite)))
-        scientific = high > 1e8 or (not whole and (high / low > 1000 or low < 1e-4))
+        scientific = high > 1e8 or high / low > 1000 or (not whole and low < 1e-4)
         spec = "{:.4e}" if scientific else "{:.0f}." if whole else "{:.4f}"
-    texts = [
-        spec.format(v) if np.isfinite(v) else str(v) for v in values.astype(np.float64).reshape(-1)[:4000].tolist()
-    ]
-    width = max(len(text) for text in texts)
+    shown = values.astype(np.float64).reshape(-1)
+    shown = shown[np.isfinite(shown) & (shown != 0)]
+    width = max((len(spec.format(v)) for v in shown.tolist()), default=1)
     return {"all": lambda v: (spec.format(v) if np.isfinite(v) else str(float(v))).rjust(width)}
