@@ -3,7 +3,7 @@
  * Every provider draws the same bits because everything here is exactly rounded: integer arithmetic, and
  * + - * / sqrt on doubles, which IEEE 754 determines. Two things would break that, and both are the build's
  * to prevent: contraction of a * b + c into a fused operation (compile with -ffp-contract=off) and
- * value-changing optimisation (no -ffast-math). C99 and C++; also usable in device code that has IEEE
+ * value-changing optimisation (no -ffast-math). C99 and C++11; also usable in device code that has IEEE
  * doubles.
  *
  * Element i (row-major) of a launch with state (seed, offset) takes word i % 4 of block offset + i / 4:
@@ -53,7 +53,7 @@ ITP_PHILOX_FN void itp_philox4x32_10(uint64_t seed, uint64_t counter, uint32_t w
 }
 
 /* A multiple of 2^-24 in [0, 1): exact in float32, so that no rounding can reach 1. */
-ITP_PHILOX_FN double itp_uniform(uint32_t word) { return (double)(word >> 8) * 0x1p-24; }
+ITP_PHILOX_FN double itp_uniform(uint32_t word) { return (double)(word >> 8) * (1.0 / 16777216.0); }
 
 /* ln x for normal x > 0, to about one unit in the last place: x = m 2^e with m in [sqrt(1/2), sqrt(2)), then
  * ln m = 2 atanh((m - 1) / (m + 1)) by its series; |s| <= 0.1716, so the first term left out is below 2^-59
@@ -74,7 +74,7 @@ ITP_PHILOX_FN double itp_exact_log(double x) {
   double tail = 1.0 / 23.0;
   for (int k = 21; k >= 3; k -= 2) tail = tail * z + 1.0 / (double)k;
   /* ln 2 in two parts: the first has trailing zeros, so that exponent * high is exact. */
-  const double high = 0x1.62e42fee00000p-1, low = 0x1.a39ef35793c76p-33;
+  const double high = 6.93147180369123816490e-01, low = 1.90821492927058770002e-10;
   return (double)exponent * high + ((double)exponent * low + (2.0 * s + 2.0 * s * (z * tail)));
 }
 
@@ -102,7 +102,7 @@ ITP_PHILOX_FN double itp_normal(uint32_t word) {
   static const double d[8] = {
       1.05075007164441684324e-9, 5.475938084995344946e-4, 0.0151986665636164571966, 0.14810397642748007459,
       0.68976733498510000455,    1.6763848301838038494,   2.05319162663775882187,   1.0};
-  const double p = ((double)word + 0.5) * 0x1p-32;
+  const double p = ((double)word + 0.5) * (1.0 / 4294967296.0);
   const double q = p - 0.5;
   if (q <= 0.425 && q >= -0.425) {
     const double r = 0.180625 - q * q;

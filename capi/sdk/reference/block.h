@@ -65,7 +65,7 @@ void *ref_target(ref_buffer *room, int dtype, char *data, int64_t step);
 void ref_store(int dtype, char *data, int64_t step, ref_class from, const void *values, int64_t n);
 
 /* The same in double whatever the float dtype: rows of softmax, norms, losses and optimizers, which may
- * compute in more than float32 and then round once. `index` and rows are of compact memory. */
+ * compute in more than float32 and then round once. Memory is compact. */
 const double *ref_load_f64(ref_buffer *room, int dtype, const char *data, int64_t n);
 void ref_store_f64(int dtype, char *data, const double *values, int64_t n);
 
@@ -104,8 +104,7 @@ static inline char *ref_at(const itp_tensor *t, int64_t index) {
     if (!(condition)) return ITP_FAIL(err, INVALID_ARGUMENT, name, "%s", text); \
   } while (0)
 
-/* The elements of a block loop do not depend on each other, though operand and result may be the same memory.
- */
+/* Elements of a block do not depend on each other, though operand and result may be the same memory. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define REF_INDEPENDENT _Pragma("GCC ivdep")
 #else
