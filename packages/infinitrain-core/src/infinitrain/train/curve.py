@@ -54,6 +54,7 @@ def draw(path: Path, records: Sequence[StepRecord], unigram_entropy: float, titl
         axes.set_title(title, loc="left", fontsize=11)
         axes.grid(color=FAINT, linewidth=0.5)
         axes.spines[["top", "right"]].set_visible(False)
-        axes.legend(frameon=False, loc="upper right", bbox_to_anchor=(1, 0.9))
+        axes.legend(frameon=False, loc="best")
+        axes.xaxis.get_major_locator().set_params(integer=True)
         figure.savefig(path)
         plt.close(figure)

@@ -30,11 +30,10 @@ from infinitrain.train.requirements import check_kernels
 __all__ = ["Trainer"]
 
 
-@dataclass(slots=True)
-class _Pending:
-    """A step that the device may still be working on; its numbers are read when the next one is under way."""
+@dataclass(frozen=True, slots=True)
+class _Queued:
+    """A step that the device may still be working on."""
 
-    step: int
     losses: list[Tensor]
     norm: Tensor
     lr: float
@@ -66,7 +65,6 @@ class Trainer:
         self.step = 0
         self.val_loss = math.nan
         self.seconds = 0.0
-        self._clock = 0.0
 
     def _make_optimizer(self) -> AdamW:
         """Let matrices decay, and biases and norms not, as GPT-2's and GPT-3's training did."""
@@ -114,30 +112,30 @@ class Trainer:
 
     def _train(self, display: Display, interrupt: Interrupt) -> None:
         config = self.config
-        pending: _Pending | None = None
-        self._clock = time.perf_counter()
         while self.step < config.steps and interrupt.received is None:
-            current = self._step(self.step)
+            begin = time.perf_counter()
+            queued = self._step(self.step)
             self.step += 1
-            if pending is not None:
-                self._record(display, pending, None)
-            pending = current
+            loss, norm = self._read(queued)
+            seconds = time.perf_counter() - begin
+            self.seconds += seconds
             last = self.step == config.steps
-            evaluate = last or _due(self.step, config.eval_every)
-            save = last or _due(self.step, config.checkpoint_every)
-            if evaluate or save:
-                # What is no number must not reach a checkpoint, and looking is not part of a step's time.
-                synchronize(self.device)
-                end = time.perf_counter()
-                self._record(display, pending, self.evaluate() if evaluate else None, end)
-                pending = None
-                if save:
-                    self._save()
-                self._clock = time.perf_counter()
-        if pending is not None:
-            self._record(display, pending, None)
+            val_loss = self.evaluate() if last or _due(self.step, config.eval_every) else None
+            record = StepRecord(
+                step=self.step,
+                loss=loss,
+                lr=queued.lr,
+                grad_norm=norm,
+                tokens_per_s=config.tokens_per_step / seconds,
+                peak_memory_bytes=max_memory_allocated(self.device),
+                val_loss=val_loss,
+            )
+            self.folder.log(record)
+            display.step(record, seconds)
+            if last or _due(self.step, config.checkpoint_every):
+                self._save()
 
-    def _step(self, step: int) -> _Pending:
+    def _step(self, step: int) -> _Queued:
         """Queue one optimizer step: nothing here waits for the device."""
         config = self.config
         self.optimizer.zero_grad(set_to_none=True)
@@ -154,29 +152,24 @@ class Trainer:
             group["lr"] = lr
         norm, factor = clip_coefficient(self.model.parameters(), config.clip or math.inf)
         self.optimizer.step(grad_scale=factor if config.clip else None)
-        return _Pending(step + 1, losses, norm, lr)
+        return _Queued(losses, norm, lr)
 
     def _to_device(self, batch: Split) -> tuple[Tensor, Tensor]:
         return tensor(batch.inputs, device=self.device), tensor(batch.targets, device=self.device)
 
-    def _record(self, display: Display, pending: _Pending, val_loss: float | None, end: float = 0.0) -> None:
-        """Read a step's numbers, write them down and show them; `end` is when it was done, now by default."""
-        loss = sum(each.item() for each in pending.losses) / len(pending.losses)
-        norm = float(pending.norm.item())
+    def _read(self, queued: _Queued) -> tuple[float, float]:
+        """Wait for a step and give its loss and gradient norm.
+
+        Raises: TrainingDiverged for a number that is not finite, before it can reach a checkpoint.
+        """
+        loss = sum(each.item() for each in queued.losses) / len(queued.losses)
+        norm = float(queued.norm.item())
         if not (math.isfinite(loss) and math.isfinite(norm)):
             raise TrainingDiverged(
-                f"step {pending.step}: loss {loss}, gradient norm {norm}: expected finite numbers. Train with a "
-                f"smaller --lr (now {self.config.lr:g}), a longer --warmup-steps, or --clip 1, from the last "
-                "checkpoint with a new --out, or with --overwrite"
+                f"step {self.step}: loss {loss}, gradient norm {norm}: expected finite numbers. The last checkpoint is "
+                f"from before. Train with a smaller --lr (now {self.config.lr:g}), more --warmup-steps, or --clip 1"
             )
-        end = end or time.perf_counter()
-        seconds, self._clock = end - self._clock, end
-        self.seconds += seconds
-        speed = self.config.tokens_per_step / seconds
-        peak = max_memory_allocated(self.device)
-        record = StepRecord(pending.step, loss, pending.lr, norm, speed, peak, val_loss)
-        self.folder.log(record)
-        display.step(record, seconds)
+        return loss, norm
 
     def evaluate(self) -> float:
         """Give the mean loss over the validation batches, in nats a token."""
@@ -226,7 +219,7 @@ class Trainer:
             )
         if state.data["tokens"] != len(self.corpus.train):
             raise CheckpointError(
-                f"--resume: expected the data of the run ({state.data['tokens']} tokens), found {len(self.corpus.train)}"
+                f"--resume: expected the run's data, {state.data['tokens']} tokens, found {len(self.corpus.train)}"
             )
         load_checkpoint(state.path, model=self.model, optimizer=self.optimizer)
         self.step = state.step
