@@ -5,6 +5,7 @@
 Shapes are those of GPT-2 124M at 4 x 64 tokens. Both write into memory that exists already. Needs torch.
 """
 
+# ruff: noqa: T201 - the printed table is the result
 from __future__ import annotations
 
 import argparse
@@ -19,7 +20,7 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from cpu_driver import Cpu  # noqa: E402 - the tests' helper has no package
+from cpu_driver import Cpu
 
 Case = tuple[str, Callable[[], Any], Callable[[], Any]]
 F = torch.nn.functional
@@ -55,15 +56,33 @@ def attention_cases(cpu: Cpu, batch: int, time_: int, heads: int, head: int) -> 
     ty, tg = torch.softmax(tp * 0.125 + mask, -1), torch.from_numpy(g)
     size = f"{batch}x{heads}x{time_}x{head}"
     return [
-        (f"q k^T {size}", cpu.prepare("MatmulForward", [q, k.swapaxes(-1, -2)], [scores]), lambda: torch.matmul(tq, tk.mT, out=ts)),
+        (
+            f"q k^T {size}",
+            cpu.prepare("MatmulForward", [q, k.swapaxes(-1, -2)], [scores]),
+            lambda: torch.matmul(tq, tk.mT, out=ts),
+        ),
         (f"p v {size}", cpu.prepare("MatmulForward", [p, v], [out]), lambda: torch.matmul(tp, tv, out=to)),
-        (f"p^T g {size}", cpu.prepare("MatmulForward", [p.swapaxes(-1, -2), v], [out]), lambda: torch.matmul(tp.mT, tv, out=to)),
-        (f"causal softmax {size}", cpu.prepare("CausalSoftmaxForward", [p], [y], scale=0.125), lambda: torch.softmax(tp * 0.125 + mask, -1)),
-        (f"causal softmax back {size}", cpu.prepare("CausalSoftmaxBackward", [ty.numpy(), g], [dx], scale=0.125),
-         lambda: torch._softmax_backward_data(tg, ty, -1, torch.float32)),
-        (f"heads to front {size}", cpu.prepare("Copy", [q.swapaxes(1, 2)], [out.reshape(batch, time_, heads, head)]),
-         lambda: to.view(batch, time_, heads, head).copy_(tq.transpose(1, 2))),
-    ]  # fmt: skip
+        (
+            f"p^T g {size}",
+            cpu.prepare("MatmulForward", [p.swapaxes(-1, -2), v], [out]),
+            lambda: torch.matmul(tp.mT, tv, out=to),
+        ),
+        (
+            f"causal softmax {size}",
+            cpu.prepare("CausalSoftmaxForward", [p], [y], scale=0.125),
+            lambda: torch.softmax(tp * 0.125 + mask, -1),
+        ),
+        (
+            f"causal softmax back {size}",
+            cpu.prepare("CausalSoftmaxBackward", [ty.numpy(), g], [dx], scale=0.125),
+            lambda: torch._softmax_backward_data(tg, ty, -1, torch.float32),
+        ),
+        (
+            f"heads to front {size}",
+            cpu.prepare("Copy", [q.swapaxes(1, 2)], [out.reshape(batch, time_, heads, head)]),
+            lambda: to.view(batch, time_, heads, head).copy_(tq.transpose(1, 2)),
+        ),
+    ]
 
 
 def row_cases(cpu: Cpu, rows: int, columns: int) -> list[Case]:
@@ -78,17 +97,38 @@ def row_cases(cpu: Cpu, rows: int, columns: int) -> list[Case]:
     tm, tr = torch.from_numpy(mean)[:, None], torch.from_numpy(rstd)[:, None]
     size = f"{rows}x{columns}"
     return [
-        (f"layer norm {size}", cpu.prepare("LayerNormForward", [x, w, b], [y, mean, rstd]),
-         lambda: torch.native_layer_norm(tx, (columns,), tw, tb, 1e-5)),
-        (f"layer norm back {size}", cpu.prepare("LayerNormBackward", [x, w, mean, rstd, g], [dx, dw, db]),
-         lambda: torch.ops.aten.native_layer_norm_backward(tg, tx, (columns,), tm, tr, tw, tb, [True] * 3)),
-        (f"gelu {rows}x{4 * columns}", cpu.prepare("GeluForward", [wide], [wide_y]), lambda: F.gelu(twide, approximate="tanh")),
-        (f"gelu back {rows}x{4 * columns}", cpu.prepare("GeluBackward", [wide, wide_g], [wide_y]),
-         lambda: torch.ops.aten.gelu_backward(twg, twide, approximate="tanh")),
-        (f"gelu erf {rows}x{4 * columns}", cpu.prepare("GeluForward", [wide], [wide_y], tanh=False), lambda: F.gelu(twide)),
+        (
+            f"layer norm {size}",
+            cpu.prepare("LayerNormForward", [x, w, b], [y, mean, rstd]),
+            lambda: torch.native_layer_norm(tx, (columns,), tw, tb, 1e-5),
+        ),
+        (
+            f"layer norm back {size}",
+            cpu.prepare("LayerNormBackward", [x, w, mean, rstd, g], [dx, dw, db]),
+            lambda: torch.ops.aten.native_layer_norm_backward(tg, tx, (columns,), tm, tr, tw, tb, [True] * 3),
+        ),
+        (
+            f"gelu {rows}x{4 * columns}",
+            cpu.prepare("GeluForward", [wide], [wide_y]),
+            lambda: F.gelu(twide, approximate="tanh"),
+        ),
+        (
+            f"gelu back {rows}x{4 * columns}",
+            cpu.prepare("GeluBackward", [wide, wide_g], [wide_y]),
+            lambda: torch.ops.aten.gelu_backward(twg, twide, approximate="tanh"),
+        ),
+        (
+            f"gelu erf {rows}x{4 * columns}",
+            cpu.prepare("GeluForward", [wide], [wide_y], tanh=False),
+            lambda: F.gelu(twide),
+        ),
         (f"add {size}", cpu.prepare("AddForward", [x, g], [y]), lambda: torch.add(tx, tg, out=ty)),
-        (f"add row {size}", cpu.prepare("AddForward", [x, np.broadcast_to(w, x.shape)], [y]), lambda: torch.add(tx, tw, out=ty)),
-    ]  # fmt: skip
+        (
+            f"add row {size}",
+            cpu.prepare("AddForward", [x, np.broadcast_to(w, x.shape)], [y]),
+            lambda: torch.add(tx, tw, out=ty),
+        ),
+    ]
 
 
 def head_cases(cpu: Cpu, rows: int, classes: int, width: int) -> list[Case]:
@@ -112,16 +152,33 @@ def head_cases(cpu: Cpu, rows: int, classes: int, width: int) -> list[Case]:
 
     size = f"{rows}x{classes}"
     return [
-        (f"cross entropy {size}", cpu.prepare("CrossEntropyForward", [x, target], [loss, lse]),
-         lambda: F.nll_loss(torch.log_softmax(tx, -1), tt)),
-        (f"cross entropy back {size}", cpu.prepare("CrossEntropyBackward", [x, target, lse, grad], [dx]), torch_backward),
+        (
+            f"cross entropy {size}",
+            cpu.prepare("CrossEntropyForward", [x, target], [loss, lse]),
+            lambda: F.nll_loss(torch.log_softmax(tx, -1), tt),
+        ),
+        (
+            f"cross entropy back {size}",
+            cpu.prepare("CrossEntropyBackward", [x, target, lse, grad], [dx]),
+            torch_backward,
+        ),
         (f"softmax {size}", cpu.prepare("SoftmaxForward", [x], [soft]), lambda: torch.softmax(tx, -1, out=out)),
-        (f"embedding {size}", cpu.prepare("EmbeddingForward", [target, table], [rows_out]), lambda: F.embedding(tt, ttable)),
-        (f"embedding back {size}", cpu.prepare("EmbeddingBackward", [target, g], [dtable]),
-         lambda: torch.ops.aten.embedding_dense_backward(tg, tt, classes, -1, False)),
-        (f"embedding back, add {size}", cpu.prepare("EmbeddingBackward", [target, g], [dtable], accumulate=True),
-         lambda: ttable.index_add_(0, tt, tg)),
-    ]  # fmt: skip
+        (
+            f"embedding {size}",
+            cpu.prepare("EmbeddingForward", [target, table], [rows_out]),
+            lambda: F.embedding(tt, ttable),
+        ),
+        (
+            f"embedding back {size}",
+            cpu.prepare("EmbeddingBackward", [target, g], [dtable]),
+            lambda: torch.ops.aten.embedding_dense_backward(tg, tt, classes, -1, False),
+        ),
+        (
+            f"embedding back, add {size}",
+            cpu.prepare("EmbeddingBackward", [target, g], [dtable], accumulate=True),
+            lambda: ttable.index_add_(0, tt, tg),
+        ),
+    ]
 
 
 def flat_cases(cpu: Cpu, n: int) -> list[Case]:
@@ -133,8 +190,21 @@ def flat_cases(cpu: Cpu, n: int) -> list[Case]:
     state = torch.tensor(5.0)
 
     def torch_adam() -> None:
-        torch._fused_adamw_([tp], [tg], [tm], [tv], [], [state], lr=1e-3, beta1=0.9, beta2=0.999, weight_decay=0.1,
-                            eps=1e-8, amsgrad=False, maximize=False)  # fmt: skip
+        torch._fused_adamw_(
+            [tp],
+            [tg],
+            [tm],
+            [tv],
+            [],
+            [state],
+            lr=1e-3,
+            beta1=0.9,
+            beta2=0.999,
+            weight_decay=0.1,
+            eps=1e-8,
+            amsgrad=False,
+            maximize=False,
+        )
 
     bits = np.array([3, 0], np.int64)
     return [

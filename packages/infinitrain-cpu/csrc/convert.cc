@@ -9,7 +9,8 @@
 namespace itp {
 namespace {
 
-// ---- one value ------------------------------------------------------------------------------------------------
+// ---- one value
+// ------------------------------------------------------------------------------------------------
 
 template <class To, class From>
 To bits_as(From x) {
@@ -19,8 +20,9 @@ To bits_as(From x) {
   return y;
 }
 
-// To float, rounded towards the neighbour with an odd last bit where the value is not exact. Rounding that to a
-// half type then gives what rounding the value itself would: the odd bit remembers that something was cut off.
+// To float, rounded towards the neighbour with an odd last bit where the value is not exact. Rounding that to
+// a half type then gives what rounding the value itself would: the odd bit remembers that something was cut
+// off.
 float round_to_odd(double x) {
   const float y = static_cast<float>(x);
   const double back = y;
@@ -59,7 +61,8 @@ To to_integer(From x) {
   return static_cast<To>(x);
 }
 
-// ---- arrays ---------------------------------------------------------------------------------------------------
+// ---- arrays
+// ---------------------------------------------------------------------------------------------------
 
 template <class From, class To>
 void widen(const void *from, void *to, size_t n) {
@@ -105,19 +108,32 @@ void to_half(const void *from, void *to, size_t n) {
 template <class From>
 Convert store_from(int dtype) {
   switch (dtype) {
-    case ITP_DT_BOOL: return to_bool<From>;
-    case ITP_DT_U8: return to_integers<From, uint8_t>;
-    case ITP_DT_I8: return to_integers<From, int8_t>;
-    case ITP_DT_U16: return to_integers<From, uint16_t>;
-    case ITP_DT_I16: return to_integers<From, int16_t>;
-    case ITP_DT_U32: return to_integers<From, uint32_t>;
-    case ITP_DT_I32: return to_integers<From, int32_t>;
-    case ITP_DT_U64: return to_integers<From, uint64_t>;
-    case ITP_DT_I64: return to_integers<From, int64_t>;
-    case ITP_DT_BF16: return to_half<From, bf16>;
-    case ITP_DT_F16: return to_half<From, f16>;
-    case ITP_DT_F32: return widen<From, float>;
-    default: return widen<From, double>;
+    case ITP_DT_BOOL:
+      return to_bool<From>;
+    case ITP_DT_U8:
+      return to_integers<From, uint8_t>;
+    case ITP_DT_I8:
+      return to_integers<From, int8_t>;
+    case ITP_DT_U16:
+      return to_integers<From, uint16_t>;
+    case ITP_DT_I16:
+      return to_integers<From, int16_t>;
+    case ITP_DT_U32:
+      return to_integers<From, uint32_t>;
+    case ITP_DT_I32:
+      return to_integers<From, int32_t>;
+    case ITP_DT_U64:
+      return to_integers<From, uint64_t>;
+    case ITP_DT_I64:
+      return to_integers<From, int64_t>;
+    case ITP_DT_BF16:
+      return to_half<From, bf16>;
+    case ITP_DT_F16:
+      return to_half<From, f16>;
+    case ITP_DT_F32:
+      return widen<From, float>;
+    default:
+      return widen<From, double>;
   }
 }
 
@@ -125,30 +141,44 @@ Convert store_from(int dtype) {
 
 Class class_of(int dtype) {
   switch (dtype) {
-    case ITP_DT_F64: return Class::kF64;
+    case ITP_DT_F64:
+      return Class::kF64;
     case ITP_DT_F32:
     case ITP_DT_F16:
-    case ITP_DT_BF16: return Class::kF32;
+    case ITP_DT_BF16:
+      return Class::kF32;
     case ITP_DT_I8:
     case ITP_DT_I16:
     case ITP_DT_I32:
-    case ITP_DT_I64: return Class::kI64;
-    default: return Class::kU64;
+    case ITP_DT_I64:
+      return Class::kI64;
+    default:
+      return Class::kU64;
   }
 }
 
 Convert load_function(const Simd &simd, int dtype) {
   switch (dtype) {
-    case ITP_DT_BOOL: return load_bool;
-    case ITP_DT_U8: return widen<uint8_t, uint64_t>;
-    case ITP_DT_I8: return widen<int8_t, int64_t>;
-    case ITP_DT_U16: return widen<uint16_t, uint64_t>;
-    case ITP_DT_I16: return widen<int16_t, int64_t>;
-    case ITP_DT_U32: return widen<uint32_t, uint64_t>;
-    case ITP_DT_I32: return widen<int32_t, int64_t>;
-    case ITP_DT_BF16: return simd.bf16_to_f32;
-    case ITP_DT_F16: return simd.f16_to_f32;
-    default: return nullptr;
+    case ITP_DT_BOOL:
+      return load_bool;
+    case ITP_DT_U8:
+      return widen<uint8_t, uint64_t>;
+    case ITP_DT_I8:
+      return widen<int8_t, int64_t>;
+    case ITP_DT_U16:
+      return widen<uint16_t, uint64_t>;
+    case ITP_DT_I16:
+      return widen<int16_t, int64_t>;
+    case ITP_DT_U32:
+      return widen<uint32_t, uint64_t>;
+    case ITP_DT_I32:
+      return widen<int32_t, int64_t>;
+    case ITP_DT_BF16:
+      return simd.bf16_to_f32;
+    case ITP_DT_F16:
+      return simd.f16_to_f32;
+    default:
+      return nullptr;
   }
 }
 
@@ -158,9 +188,12 @@ Convert store_function(const Simd &simd, Class from, int dtype) {
       if (dtype == ITP_DT_BF16) return simd.f32_to_bf16;
       if (dtype == ITP_DT_F16) return simd.f32_to_f16;
       return dtype == ITP_DT_F32 ? nullptr : store_from<float>(dtype);
-    case Class::kF64: return dtype == ITP_DT_F64 ? nullptr : store_from<double>(dtype);
-    case Class::kI64: return dtype == ITP_DT_I64 ? nullptr : store_from<int64_t>(dtype);
-    default: return dtype == ITP_DT_U64 ? nullptr : store_from<uint64_t>(dtype);
+    case Class::kF64:
+      return dtype == ITP_DT_F64 ? nullptr : store_from<double>(dtype);
+    case Class::kI64:
+      return dtype == ITP_DT_I64 ? nullptr : store_from<int64_t>(dtype);
+    default:
+      return dtype == ITP_DT_U64 ? nullptr : store_from<uint64_t>(dtype);
   }
 }
 

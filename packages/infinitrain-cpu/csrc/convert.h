@@ -8,8 +8,8 @@
 
 namespace itp {
 
-// What a dtype computes in: half types in float, integers at full width (cut when stored, which is what wrapping
-// means), bool as 0 or 1.
+// What a dtype computes in: half types in float, integers at full width (cut when stored, which is what
+// wrapping means), bool as 0 or 1.
 enum class Class { kF32, kF64, kI64, kU64 };
 
 Class class_of(int dtype);

@@ -1,6 +1,7 @@
-// Matrix products from OpenBLAS, one thread a call: the split over threads is ours, so that there is one pool and any
-// number of calling threads. The split follows the shape and the number of threads alone. A product's last bits depend
-// on it (the library's inner loops differ at the edges of a piece), so they are fixed for a number of threads.
+// Matrix products from OpenBLAS, one thread a call: the split over threads is ours, so that there is one pool
+// and any number of calling threads. The split follows the shape and the number of threads alone. A product's
+// last bits depend on it (the library's inner loops differ at the edges of a piece), so they are fixed for a
+// number of threads.
 #pragma once
 
 #include <cstdint>
@@ -25,27 +26,28 @@ class Gemm {
   // Open the library. UNAVAILABLE, with what was tried, where it cannot be.
   static itp_status open(Gemm *out, itp_error *err);
 
-  // c (m, n), row-major with row length ldc, = a (m, k) b (k, n) + (accumulate ? c : 0), on the calling thread.
-  void multiply(int64_t m, int64_t n, int64_t k, Matrix<const float> a, Matrix<const float> b, bool accumulate,
-                float *c, int64_t ldc) const;
-  void multiply(int64_t m, int64_t n, int64_t k, Matrix<const double> a, Matrix<const double> b, bool accumulate,
-                double *c, int64_t ldc) const;
+  // c (m, n), row-major with row length ldc, = a (m, k) b (k, n) + (accumulate ? c : 0), on the calling
+  // thread.
+  void multiply(int64_t m, int64_t n, int64_t k, Matrix<const float> a, Matrix<const float> b,
+                bool accumulate, float *c, int64_t ldc) const;
+  void multiply(int64_t m, int64_t n, int64_t k, Matrix<const double> a, Matrix<const double> b,
+                bool accumulate, double *c, int64_t ldc) const;
 
   const char *config() const { return config_(); }
 
  private:
   template <class T>
-  using Function = void (*)(int order, int trans_a, int trans_b, int64_t m, int64_t n, int64_t k, T alpha, const T *a,
-                            int64_t lda, const T *b, int64_t ldb, T beta, T *c, int64_t ldc);
+  using Function = void (*)(int order, int trans_a, int trans_b, int64_t m, int64_t n, int64_t k, T alpha,
+                            const T *a, int64_t lda, const T *b, int64_t ldb, T beta, T *c, int64_t ldc);
   Function<float> sgemm_ = nullptr;
   Function<double> dgemm_ = nullptr;
   const char *(*config_)() = nullptr;
 };
 
-// Pieces of an (m, n) result for `threads` threads: a grid whose pieces are as square as the count allows, cut at
-// multiples of 16.
+// Pieces of an (m, n) result for `threads` threads: a grid whose pieces are as square as the count allows,
+// cut at multiples of 16.
 struct Grid {
-  int64_t rows, columns;          // pieces
+  int64_t rows, columns;            // pieces
   int64_t tile_rows, tile_columns;  // elements of a piece
 };
 Grid gemm_grid(int64_t m, int64_t n, int64_t k, int threads);

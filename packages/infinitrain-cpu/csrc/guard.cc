@@ -1,5 +1,5 @@
-// Current device, streams, events. Work is done when a call returns, so a stream is a name, and an event is the time
-// at which it was recorded.
+// Current device, streams, events. Work is done when a call returns, so a stream is a name, and an event is
+// the time at which it was recorded.
 #include <time.h>
 
 #include <atomic>
@@ -32,7 +32,9 @@ itp_status enter(void *, int32_t device, int64_t *token, itp_error *err) {
   return check_device("enter", device, err);
 }
 itp_status leave(void *, int64_t, itp_error *) { return ITP_OK; }
-itp_status device_sync(void *, int32_t device, itp_error *err) { return check_device("device_sync", device, err); }
+itp_status device_sync(void *, int32_t device, itp_error *err) {
+  return check_device("device_sync", device, err);
+}
 
 itp_status stream_create(void *, int32_t device, uint32_t flags, int32_t, itp_stream *out, itp_error *err) {
   if (const itp_status status = check_device("stream_create", device, err)) return status;
@@ -90,7 +92,8 @@ itp_status event_sync(void *, int32_t device, itp_event, itp_error *err) {
 itp_status event_query(void *, int32_t device, itp_event, itp_error *err) {
   return check_device("event_query", device, err);
 }
-itp_status event_elapsed_ns(void *, int32_t device, itp_event begin, itp_event end, uint64_t *ns, itp_error *err) {
+itp_status event_elapsed_ns(void *, int32_t device, itp_event begin, itp_event end, uint64_t *ns,
+                            itp_error *err) {
   if (const itp_status status = check_device("event_elapsed_ns", device, err)) return status;
   if ((begin->flags & end->flags & ITP_EVENT_TIMING) == 0) {
     return ITP_FAIL(err, INVALID_ARGUMENT, "event_elapsed_ns", "both events need ITP_EVENT_TIMING");
@@ -105,9 +108,22 @@ itp_status event_elapsed_ns(void *, int32_t device, itp_event begin, itp_event e
 
 }  // namespace
 
-const itp_guard guard_table = {sizeof(itp_guard), 0,           enter,           leave,         device_sync,
-                               stream_create,     stream_destroy, stream_sync,  stream_query,  stream_wait_event,
-                               stream_native,     event_create, event_destroy,  event_record,  event_sync,
-                               event_query,       event_elapsed_ns};
+const itp_guard guard_table = {sizeof(itp_guard),
+                               0,
+                               enter,
+                               leave,
+                               device_sync,
+                               stream_create,
+                               stream_destroy,
+                               stream_sync,
+                               stream_query,
+                               stream_wait_event,
+                               stream_native,
+                               event_create,
+                               event_destroy,
+                               event_record,
+                               event_sync,
+                               event_query,
+                               event_elapsed_ns};
 
 }  // namespace itp

@@ -24,10 +24,14 @@ void move_any(int64_t size, const char *from, char *to, int64_t step, int64_t n)
   }
   const int64_t from_step = kToContiguous ? step : size, to_step = kToContiguous ? size : step;
   switch (size) {
-    case 1: return move<uint8_t>(from, from_step, to, to_step, n);
-    case 2: return move<uint16_t>(from, from_step, to, to_step, n);
-    case 4: return move<uint32_t>(from, from_step, to, to_step, n);
-    default: return move<uint64_t>(from, from_step, to, to_step, n);
+    case 1:
+      return move<uint8_t>(from, from_step, to, to_step, n);
+    case 2:
+      return move<uint16_t>(from, from_step, to, to_step, n);
+    case 4:
+      return move<uint32_t>(from, from_step, to, to_step, n);
+    default:
+      return move<uint64_t>(from, from_step, to, to_step, n);
   }
 }
 
@@ -57,7 +61,8 @@ Cursor cursor_at(const itp_strided &start, int64_t position) {
   return cursor;
 }
 
-// Call f(place in operand k, step, elements done, elements here) for the runs that the next n elements lie in.
+// Call f(place in operand k, step, elements done, elements here) for the runs that the next n elements lie
+// in.
 template <class F>
 void each_run(Cursor cursor, int k, int64_t n, const F &f) {
   for (int64_t done = 0; done < n;) {

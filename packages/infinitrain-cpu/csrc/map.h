@@ -1,6 +1,6 @@
-// Elementwise work over tensors of any strides: pieces of the element range go to threads, blocks of a piece are
-// brought into contiguous memory of the computing type (where they are not there already), a function works on
-// them, and the result is put back.
+// Elementwise work over tensors of any strides: pieces of the element range go to threads, blocks of a piece
+// are brought into contiguous memory of the computing type (where they are not there already), a function
+// works on them, and the result is put back.
 #pragma once
 
 #include "convert.h"
@@ -18,7 +18,8 @@ constexpr int64_t kBlock = 1024;  // elements; four operands of a block stay in 
 struct Form {
   int64_t stored = 0;    // bytes of an element in memory
   int64_t computed = 0;  // bytes of an element for the function, at most 8
-  Convert convert = nullptr;  // from stored to computed for operands, the other way for the output; may be NULL
+  Convert convert =
+      nullptr;  // from stored to computed for operands, the other way for the output; may be NULL
 };
 
 Form operand_form(const Simd &simd, const itp_tensor *t);             // as its class
@@ -33,9 +34,12 @@ class Map {
   // f(in, out, n) on each block. `cost` is about 1 for an addition: it decides how much a thread is worth.
   template <class F>
   void run(Pool &pool, int64_t cost, const F &f) const {
-    run(pool, cost, [](const void *context, const void *const *in, void *out, size_t n) {
+    run(
+        pool, cost,
+        [](const void *context, const void *const *in, void *out, size_t n) {
           (*static_cast<const F *>(context))(in, out, n);
-        }, &f);
+        },
+        &f);
   }
 
   int64_t numel() const { return numel_; }

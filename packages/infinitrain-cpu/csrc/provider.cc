@@ -19,8 +19,9 @@
 namespace itp {
 namespace {
 
-const itp_option threads_option = {sizeof(itp_option), ITP_V_I64, "threads", "0",
-                                   "Threads of a kernel, the caller included; 0: every processor of the affinity mask."};
+const itp_option threads_option = {
+    sizeof(itp_option), ITP_V_I64, "threads", "0",
+    "Threads of a kernel, the caller included; 0: every processor of the affinity mask."};
 const itp_option isa_option = {sizeof(itp_option), ITP_V_STR, "isa", "auto",
                                "Instruction set of the kernels: auto, baseline, avx2 or avx512."};
 const itp_option *const options[] = {&threads_option, &isa_option};
@@ -49,7 +50,8 @@ itp_status choose_simd(const char *isa, const Simd **out, itp_error *err) {
 #if defined(__x86_64__)
   const bool avx512 = strcmp(isa, "avx512") == 0, avx2 = strcmp(isa, "avx2") == 0;
   if ((avx512 && !has_avx512()) || (avx2 && !has_avx2())) {
-    return ITP_FAIL(err, UNAVAILABLE, "init", "option isa=%s: this processor does not have it. Use isa=auto", isa);
+    return ITP_FAIL(err, UNAVAILABLE, "init", "option isa=%s: this processor does not have it. Use isa=auto",
+                    isa);
   }
   if (avx512 || (automatic && has_avx512())) {
     *out = &simd_avx512();
@@ -62,14 +64,16 @@ itp_status choose_simd(const char *isa, const Simd **out, itp_error *err) {
 #endif
   *out = &simd_baseline();
   if (automatic || strcmp(isa, "baseline") == 0) return ITP_OK;
-  return ITP_FAIL(err, INVALID_ARGUMENT, "init", "option isa: expected auto, baseline, avx2 or avx512, found '%s'", isa);
+  return ITP_FAIL(err, INVALID_ARGUMENT, "init",
+                  "option isa: expected auto, baseline, avx2 or avx512, found '%s'", isa);
 }
 
 itp_status parse_threads(const char *text, int *out, itp_error *err) {
   char *end = nullptr;
   const long n = strtol(text, &end, 10);
   if (end == text || *end != '\0' || n < 0 || n > 4096) {
-    return ITP_FAIL(err, INVALID_ARGUMENT, "init", "option threads: expected a number from 0 to 4096, found '%s'", text);
+    return ITP_FAIL(err, INVALID_ARGUMENT, "init",
+                    "option threads: expected a number from 0 to 4096, found '%s'", text);
   }
   *out = n == 0 ? available_processors() : static_cast<int>(n);
   return ITP_OK;
@@ -85,7 +89,8 @@ itp_status init(const itp_host *, const itp_config *config, void **self, itp_err
     } else if (strcmp(name, "isa") == 0) {
       isa = value;
     } else {
-      return ITP_FAIL(err, INVALID_ARGUMENT, "init", "option '%s' is unknown; there are threads and isa", name);
+      return ITP_FAIL(err, INVALID_ARGUMENT, "init", "option '%s' is unknown; there are threads and isa",
+                      name);
     }
   }
   int size = 0;
@@ -105,10 +110,10 @@ itp_status shutdown(void *self, uint32_t, itp_error *) {
   return ITP_OK;
 }
 
-const itp_provider provider = {sizeof(itp_provider), ITP_ABI_MINOR,  "cpu",          "infinitrain", ITP_CPU_VERSION,
-                               ITP_CPU_BUILD_INFO,   ITP_CPU_FLAGS,  options,        2,             init,
-                               shutdown,             &runtime_table, &guard_table,   &kernel_table, nullptr,
-                               nullptr,              nullptr};
+const itp_provider provider = {
+    sizeof(itp_provider), ITP_ABI_MINOR, "cpu",   "infinitrain", ITP_CPU_VERSION, ITP_CPU_BUILD_INFO,
+    ITP_CPU_FLAGS,        options,       2,       init,          shutdown,        &runtime_table,
+    &guard_table,         &kernel_table, nullptr, nullptr,       nullptr};
 
 }  // namespace
 }  // namespace itp

@@ -1,4 +1,5 @@
-// Devices, memory, copies. There is one device, its memory is the host's, and everything is done when a call returns.
+// Devices, memory, copies. There is one device, its memory is the host's, and everything is done when a call
+// returns.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +46,8 @@ itp_status device_info(void *self, int32_t device, itp_device_info *out, itp_err
   itp_device_info info = {};
   info.struct_size = sizeof info;
   info.dlpack_device_type = 1;  // kDLCPU
-  if (!read_field("/proc/cpuinfo", "model name", info.name, sizeof info.name)) snprintf(info.name, sizeof info.name, "CPU");
+  if (!read_field("/proc/cpuinfo", "model name", info.name, sizeof info.name))
+    snprintf(info.name, sizeof info.name, "CPU");
   snprintf(info.uuid, sizeof info.uuid, "cpu-%s", Provider::of(self).simd.name);
   info.total_memory = memory_info().total;
   info.min_alignment = kAlignment;
@@ -54,18 +56,21 @@ itp_status device_info(void *self, int32_t device, itp_device_info *out, itp_err
   info.autocast_dtype = {4, 16, 1};  // bfloat16
   info.caps = ITP_CAP_HOST_READABLE | ITP_CAP_STREAM_ORDERED_ALLOC | ITP_CAP_PINNED | ITP_CAP_DETERMINISTIC |
               ITP_CAP_TIMING_EVENTS;
-  memcpy(out, &info, out->struct_size < sizeof info && out->struct_size != 0 ? out->struct_size : sizeof info);
+  memcpy(out, &info,
+         out->struct_size < sizeof info && out->struct_size != 0 ? out->struct_size : sizeof info);
   return ITP_OK;
 }
 
-// Large blocks stand on huge pages where the system gives them: the first touch of a small page costs more than
-// writing it fifteen times.
+// Large blocks stand on huge pages where the system gives them: the first touch of a small page costs more
+// than writing it fifteen times.
 void *map_huge(uint64_t nbytes) {
   const uint64_t size = (nbytes + kHugePage - 1) / kHugePage * kHugePage;
-  void *raw = mmap(nullptr, size + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void *raw = mmap(nullptr, size + kHugePage, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (raw == MAP_FAILED) return nullptr;
   char *begin = static_cast<char *>(raw);
-  char *block = reinterpret_cast<char *>((reinterpret_cast<uintptr_t>(begin) + kHugePage - 1) / kHugePage * kHugePage);
+  char *block =
+      reinterpret_cast<char *>((reinterpret_cast<uintptr_t>(begin) + kHugePage - 1) / kHugePage * kHugePage);
   if (block != begin) munmap(begin, static_cast<size_t>(block - begin));
   if (block - begin != static_cast<ptrdiff_t>(kHugePage)) {
     munmap(block + size, kHugePage - static_cast<size_t>(block - begin));
@@ -74,7 +79,8 @@ void *map_huge(uint64_t nbytes) {
   return block;
 }
 
-itp_status alloc(void *, int32_t device, uint32_t kind, uint64_t nbytes, itp_stream, void **out, itp_error *err) {
+itp_status alloc(void *, int32_t device, uint32_t kind, uint64_t nbytes, itp_stream, void **out,
+                 itp_error *err) {
   if (const itp_status status = check_device("alloc", device, err)) return status;
   if (kind > ITP_MEM_MANAGED) return ITP_FAIL(err, INVALID_ARGUMENT, "alloc", "kind %u is unknown", kind);
   if (nbytes == 0) return ITP_FAIL(err, INVALID_ARGUMENT, "alloc", "size 0 has no memory");
@@ -91,7 +97,8 @@ itp_status alloc(void *, int32_t device, uint32_t kind, uint64_t nbytes, itp_str
   if (block == nullptr) {
     const Memory memory = memory_info();
     return ITP_FAIL(err, OUT_OF_MEMORY, "alloc", "%llu bytes asked for, %llu of %llu available",
-                    static_cast<unsigned long long>(nbytes), static_cast<unsigned long long>(memory.available),
+                    static_cast<unsigned long long>(nbytes),
+                    static_cast<unsigned long long>(memory.available),
                     static_cast<unsigned long long>(memory.total));
   }
   *out = block;
@@ -140,7 +147,8 @@ itp_status copy(void *self, const itp_copy *c, itp_error *err) {
   return ITP_OK;
 }
 
-itp_status fill_bytes(void *self, int32_t device, void *ptr, int32_t byte, uint64_t nbytes, itp_stream, itp_error *err) {
+itp_status fill_bytes(void *self, int32_t device, void *ptr, int32_t byte, uint64_t nbytes, itp_stream,
+                      itp_error *err) {
   if (const itp_status status = check_device("fill_bytes", device, err)) return status;
   Provider::of(self).pool.range(static_cast<int64_t>(nbytes), kCopyGrain, [=](int64_t begin, int64_t end) {
     memset(static_cast<char *>(ptr) + begin, byte, static_cast<size_t>(end - begin));
@@ -148,7 +156,8 @@ itp_status fill_bytes(void *self, int32_t device, void *ptr, int32_t byte, uint6
   return ITP_OK;
 }
 
-// ---- how much memory there is ------------------------------------------------------------------------------
+// ---- how much memory there is
+// ------------------------------------------------------------------------------
 
 uint64_t read_number(const char *file, uint64_t otherwise) {
   FILE *f = fopen(file, "re");
@@ -185,13 +194,15 @@ void cut(Memory *memory, uint64_t limit, uint64_t used, uint64_t droppable) {
 Memory memory_info() {
   Memory memory;
   char text[64];
-  memory.total = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  memory.total =
+      static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   memory.available = read_field("/proc/meminfo", "MemAvailable", text, sizeof text)
                          ? strtoull(text, nullptr, 10) * 1024
                          : memory.total;
   if (memory.available > memory.total) memory.available = memory.total;
   // The control group as a container sees it: its own root.
-  cut(&memory, read_number("/sys/fs/cgroup/memory.max", UINT64_MAX), read_number("/sys/fs/cgroup/memory.current", 0),
+  cut(&memory, read_number("/sys/fs/cgroup/memory.max", UINT64_MAX),
+      read_number("/sys/fs/cgroup/memory.current", 0),
       read_stat("/sys/fs/cgroup/memory.stat", "inactive_file"));
   cut(&memory, read_number("/sys/fs/cgroup/memory/memory.limit_in_bytes", UINT64_MAX),
       read_number("/sys/fs/cgroup/memory/memory.usage_in_bytes", 0),
@@ -199,6 +210,7 @@ Memory memory_info() {
   return memory;
 }
 
-const itp_runtime runtime_table = {sizeof(itp_runtime), 0, device_count, device_info, alloc, dealloc, mem_info, copy, fill_bytes};
+const itp_runtime runtime_table = {
+    sizeof(itp_runtime), 0, device_count, device_info, alloc, dealloc, mem_info, copy, fill_bytes};
 
 }  // namespace itp

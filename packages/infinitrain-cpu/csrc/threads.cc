@@ -13,8 +13,8 @@
 namespace itp {
 namespace {
 
-// How long a worker looks for the next region before it sleeps: longer than the gap between two launches of an
-// eager step, shorter than anybody would notice.
+// How long a worker looks for the next region before it sleeps: longer than the gap between two launches of
+// an eager step, shorter than anybody would notice.
 constexpr int64_t kSpinNs = 60'000;
 
 thread_local bool in_region = false;
@@ -105,7 +105,8 @@ void Pool::start() {
   sigset_t all, before;  // signals are for the program's own threads
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  while (started_ < size_ - 1 && pthread_create(&threads_[started_], nullptr, worker_main, this) == 0) ++started_;
+  while (started_ < size_ - 1 && pthread_create(&threads_[started_], nullptr, worker_main, this) == 0)
+    ++started_;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
@@ -142,7 +143,8 @@ void Pool::work(int worker) {
 }
 
 void Pool::take_tasks(int worker) {
-  for (int64_t task; (task = next_task_.fetch_add(1, std::memory_order_relaxed)) < n_;) task_(context_, task, worker);
+  for (int64_t task; (task = next_task_.fetch_add(1, std::memory_order_relaxed)) < n_;)
+    task_(context_, task, worker);
 }
 
 void Pool::run(int64_t n, Task task, const void *context) {
@@ -174,7 +176,8 @@ void Pool::run(int64_t n, Task task, const void *context) {
 int available_processors() {
   cpu_set_t set;
   CPU_ZERO(&set);
-  int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+  int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
+                                                      : static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
   if (FILE *file = fopen("/sys/fs/cgroup/cpu.max", "re")) {
     long long quota, period;  // the first word is "max" where there is no quota
     if (fscanf(file, "%lld %lld", &quota, &period) == 2 && quota > 0 && period > 0) {

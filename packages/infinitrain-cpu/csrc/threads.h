@@ -1,6 +1,6 @@
-// The thread pool. It starts at the first parallel region, workers spin briefly for the next one and then sleep;
-// regions from several calling threads do not mix: the second one runs on its caller alone. What a kernel
-// computes never depends on which thread takes which task, so results do not depend on any of this.
+// The thread pool. It starts at the first parallel region, workers spin briefly for the next one and then
+// sleep; regions from several calling threads do not mix: the second one runs on its caller alone. What a
+// kernel computes never depends on which thread takes which task, so results do not depend on any of this.
 #pragma once
 
 #include <pthread.h>
@@ -20,11 +20,16 @@ class Pool {
   // Threads of a region, the caller included.
   int size() const { return size_; }
 
-  // Call f(task, worker) for task in [0, n) in any order, on any threads; return when all are done. No two calls at
-  // a time have the same worker, a number in [0, size()).
+  // Call f(task, worker) for task in [0, n) in any order, on any threads; return when all are done. No two
+  // calls at a time have the same worker, a number in [0, size()).
   template <class F>
   void worker_tasks(int64_t n, const F &f) {
-    run(n, [](const void *context, int64_t task, int worker) { (*static_cast<const F *>(context))(task, worker); }, &f);
+    run(
+        n,
+        [](const void *context, int64_t task, int worker) {
+          (*static_cast<const F *>(context))(task, worker);
+        },
+        &f);
   }
   template <class F>
   void tasks(int64_t n, const F &f) {
@@ -64,7 +69,7 @@ class Pool {
   const int size_;
   int started_ = 0;  // workers; guarded by busy_
   pthread_t *threads_ = nullptr;
-  std::atomic<int> numbered_{0};  // workers that have taken their number
+  std::atomic<int> numbered_{0};   // workers that have taken their number
   std::atomic<bool> busy_{false};  // a region or a start is in progress
   std::atomic<bool> stop_{false};
   std::atomic<uint32_t> sleepers_{0};

@@ -10,7 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from cpu_driver import Cpu, CpuError  # noqa: E402 - importlib mode does not look beside a test
+from cpu_driver import Cpu, CpuError
 
 
 @pytest.fixture(scope="session")

@@ -22,7 +22,16 @@ def source(dtype: str) -> np.ndarray[Any, Any]:
         return x
     rng = np.random.default_rng(5)
     edges = [float(2**k) + delta for k in (7, 8, 15, 16, 24, 31, 32, 53, 63, 64) for delta in (-1, -0.5, 0, 0.5, 1)]
-    ties = [1 + 2**-8, 1 + 3 * 2**-8, 1 + 2**-11, 1 + 3 * 2**-11, 1 + 2**-8 + 2**-30, 1 + 2**-11 + 2**-40, 65519.99, 65520]
+    ties = [
+        1 + 2**-8,
+        1 + 3 * 2**-8,
+        1 + 2**-11,
+        1 + 3 * 2**-11,
+        1 + 2**-8 + 2**-30,
+        1 + 2**-11 + 2**-40,
+        65519.99,
+        65520,
+    ]
     parts = [SPECIAL, edges, np.negative(edges), ties, 10.0 ** rng.uniform(-45, 38, 200), rng.uniform(-300, 300, 300)]
     with np.errstate(over="ignore"):
         return np.concatenate(parts).astype(d)
@@ -44,8 +53,11 @@ def expected(x: np.ndarray[Any, Any], dtype: str) -> np.ndarray[Any, Any]:
         digits, lowest, largest = (7, -126, 3.3895313892515355e38) if dtype == "bf16" else (10, -14, 65504.0)
         exact = x.tolist() if x.dtype.kind in "iub" else x.astype(np.float64).tolist()
         # int / Fraction arithmetic: no rounding before the one that is tested
-        return np.array([to_half(v, digits, lowest, largest) if isinstance(v, float) else half_of_int(v, digits, largest)
-                         for v in exact])  # fmt: skip
+        half = [
+            to_half(v, digits, lowest, largest) if isinstance(v, float) else half_of_int(v, digits, largest)
+            for v in exact
+        ]
+        return np.array(half)
     with np.errstate(over="ignore"):
         return x.astype(d)
 
@@ -76,7 +88,9 @@ def test_cast_of_views(cpu: Cpu, to: str) -> None:
     y = np.zeros((60, 100), DTYPES[to])
     cpu.launch("Cast", [x[:, ::-1][:, ::-1].T[::2]], [y[::2, ::2]])
 
-    np.testing.assert_array_equal(y[::2, ::2].astype(np.float64), expected(x.T[::2].ravel(), to).astype(np.float64).reshape(30, 50))
+    np.testing.assert_array_equal(
+        y[::2, ::2].astype(np.float64), expected(x.T[::2].ravel(), to).astype(np.float64).reshape(30, 50)
+    )
 
 
 def test_half_types_there_and_back(each_isa: Cpu) -> None:

@@ -156,7 +156,9 @@ def test_floor_divide_and_remainder(cpu: Cpu, dtype: str) -> None:
     if is_float(dtype):
         rng = np.random.default_rng(3)
         a = np.concatenate([rng.uniform(-50, 50, 500), rng.integers(-20, 20, 300), SPECIAL, [7, -7, 7, -7, 0, -0.0]])
-        b = np.concatenate([rng.uniform(-5, 5, 500), rng.integers(-5, 6, 300), SPECIAL[::-1], [np.inf] * 2, [-np.inf] * 3, [2]])
+        b = np.concatenate(
+            [rng.uniform(-5, 5, 500), rng.integers(-5, 6, 300), SPECIAL[::-1], [np.inf] * 2, [-np.inf] * 3, [2]]
+        )
         with np.errstate(over="ignore"):
             a, b = a.astype(d), b.astype(d)
     else:
@@ -198,7 +200,9 @@ def test_pow(cpu: Cpu, dtype: str) -> None:
                 return pow(x, y, wrap)
             return x ** (-y % 2) if abs(x) == 1 else 0
 
-        expected = np.array([power(x, y) % wrap for x, y in zip(a.tolist(), b.tolist(), strict=True)], np.uint64).astype(d)
+        expected = np.array(
+            [power(x, y) % wrap for x, y in zip(a.tolist(), b.tolist(), strict=True)], np.uint64
+        ).astype(d)
     check("PowForward", dtype, cpu.new("PowForward", [a, b], a.shape, d), expected)
 
 
@@ -271,7 +275,9 @@ def test_strided_output(cpu: Cpu, dtype: str) -> None:
     assert not base[:, 1::2].any()
 
 
-@pytest.mark.parametrize("shape", [(0,), (3, 0, 2), (), (1,), (1, 1), (1023,), (1024,), (1025,), (40001,), (5, 7, 3, 2, 1, 3)])
+@pytest.mark.parametrize(
+    "shape", [(0,), (3, 0, 2), (), (1,), (1, 1), (1023,), (1024,), (1025,), (40001,), (5, 7, 3, 2, 1, 3)]
+)
 def test_shapes(cpu: Cpu, shape: tuple[int, ...]) -> None:
     a, b = values("f32", shape), values("f32", shape, 1)
 

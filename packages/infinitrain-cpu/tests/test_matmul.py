@@ -22,7 +22,16 @@ def check_product(name: str, dtype: str, found: Any, a: Any, b: Any, old: Any = 
     check(name, dtype, found, want, magnitude)
 
 
-SIZES = [(1, 1, 1), (3, 5, 7), (64, 64, 64), (256, 100, 33), (1, 300, 70), (300, 1, 70), (33, 2000, 17), (500, 700, 600)]
+SIZES = [
+    (1, 1, 1),
+    (3, 5, 7),
+    (64, 64, 64),
+    (256, 100, 33),
+    (1, 300, 70),
+    (300, 1, 70),
+    (33, 2000, 17),
+    (500, 700, 600),
+]
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
@@ -41,7 +50,9 @@ LAYOUTS = {
     "compact": lambda x: x,
     "transposed": lambda x: np.ascontiguousarray(x.swapaxes(-1, -2)).swapaxes(-1, -2),
     "padded": lambda x: np.concatenate([x, x], axis=-1)[..., : x.shape[-1]],
-    "padded transposed": lambda x: np.concatenate([x.swapaxes(-1, -2)] * 2, axis=-1)[..., : x.shape[-2]].swapaxes(-1, -2),
+    "padded transposed": lambda x: np.concatenate([x.swapaxes(-1, -2)] * 2, axis=-1)[..., : x.shape[-2]].swapaxes(
+        -1, -2
+    ),
 }
 
 

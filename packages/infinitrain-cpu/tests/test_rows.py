@@ -44,7 +44,9 @@ def test_softmax_at_the_edges(each_isa: Cpu) -> None:
     x = np.array([[-inf] * 3, [-inf, 0, 0], [1e30, 0, -1e30], [np.nan, 0, 0], [3e38, 3e38, -3e38]], np.float32)
     y = each_isa.new("SoftmaxForward", [x], x.shape, x.dtype)
 
-    np.testing.assert_array_equal(y, np.array([[np.nan] * 3, [0, 0.5, 0.5], [1, 0, 0], [np.nan] * 3, [0.5, 0.5, 0]], "f4"))
+    np.testing.assert_array_equal(
+        y, np.array([[np.nan] * 3, [0, 0.5, 0.5], [1, 0, 0], [np.nan] * 3, [0.5, 0.5, 0]], "f4")
+    )
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
@@ -88,7 +90,9 @@ def test_layer_norm(each_isa: Cpu, dtype: str, width: int, affine: bool) -> None
     mu, r = wide(mean)[:, None], wide(rstd)[:, None]
     h, u = (wide(x) - mu) * r, wide(g) * scale
     want = r * (u - u.mean(axis=1, keepdims=True) - h * (u * h).mean(axis=1, keepdims=True))
-    size = r * (np.abs(u) + np.abs(u).mean(axis=1, keepdims=True) + np.abs(h) * np.abs(u * h).mean(axis=1, keepdims=True))
+    size = r * (
+        np.abs(u) + np.abs(u).mean(axis=1, keepdims=True) + np.abs(h) * np.abs(u * h).mean(axis=1, keepdims=True)
+    )
     for accumulate in (False, True):
         dx, dw, db = np.empty_like(x), *(values(dtype, (width,), s) for s in (4, 5))
         old_w, old_b = (wide(dw), wide(db)) if accumulate else (0.0, 0.0)
@@ -96,7 +100,9 @@ def test_layer_norm(each_isa: Cpu, dtype: str, width: int, affine: bool) -> None
         each_isa.launch("LayerNormBackward", [x, w, mean, rstd, g], outputs, accumulate=accumulate)
         check("LayerNormBackward", dtype, dx, want, size)
         if affine:
-            check("LayerNormBackward", dtype, dw, (wide(g) * h).sum(axis=0) + old_w, np.abs(wide(g) * h).sum(axis=0) + 3)
+            check(
+                "LayerNormBackward", dtype, dw, (wide(g) * h).sum(axis=0) + old_w, np.abs(wide(g) * h).sum(axis=0) + 3
+            )
             check("LayerNormBackward", dtype, db, wide(g).sum(axis=0) + old_b, np.abs(wide(g)).sum(axis=0) + 3)
 
 
@@ -124,7 +130,13 @@ def test_cross_entropy(each_isa: Cpu, dtype: str, classes: int) -> None:
     ignored = target == -100
     picked = wide(x)[np.arange(rows), np.where(ignored, 0, target)]
     check("CrossEntropyForward", accumulator(dtype), lse, want, np.abs(want) + np.abs(picked))
-    check("CrossEntropyForward", accumulator(dtype), loss, np.where(ignored, 0, want - picked), np.abs(want) + np.abs(picked))
+    check(
+        "CrossEntropyForward",
+        accumulator(dtype),
+        loss,
+        np.where(ignored, 0, want - picked),
+        np.abs(want) + np.abs(picked),
+    )
     grad = np.linspace(0.5, 2, rows).astype(a)
     one_hot = np.zeros((rows, classes))
     one_hot[np.arange(rows)[~ignored], target[~ignored]] = 1

@@ -56,7 +56,9 @@ def test_memory_is_aligned_and_writable_to_its_end(cpu: Cpu, nbytes: int) -> Non
 def test_more_than_there_is_is_refused_before_it_is_promised(cpu: Cpu) -> None:
     out = ffi.new("void **", ffi.cast("void *", 5))
     for nbytes in (1 << 46, 2**64 - 1):
-        with pytest.raises(CpuError, match=rf"\[alloc\]\[OUT_OF_MEMORY\] {nbytes} bytes asked for, \d+ of \d+") as caught:
+        with pytest.raises(
+            CpuError, match=rf"\[alloc\]\[OUT_OF_MEMORY\] {nbytes} bytes asked for, \d+ of \d+"
+        ) as caught:
             cpu.check(cpu.table.runtime.alloc(cpu.self, 0, 0, nbytes, ffi.NULL, out, cpu.error))
         assert caught.value.status == 3
     assert int(ffi.cast("uintptr_t", out[0])) == 5

@@ -36,8 +36,9 @@ def everything(cpu: Cpu, dtype: str = "f32") -> dict[str, bytes]:
         "softmax": cpu.new("SoftmaxForward", [g], g.shape, d),
         "gelu": cpu.new("GeluForward", [g], g.shape, d),
         "embedding": cpu.new("EmbeddingBackward", [index, x], (50, 700), d),
-        "batch": cpu.new("MatmulForward", [x.reshape(30, 10, 700), w[:30 * 20].reshape(30, 20, 700).swapaxes(1, 2)], (30, 10, 20), d),
-    }  # fmt: skip
+    }
+    left, right = x.reshape(30, 10, 700), w[: 30 * 20].reshape(30, 20, 700).swapaxes(1, 2)
+    found["batch"] = cpu.new("MatmulForward", [left, right], (30, 10, 20), d)
     cpu.launch("LayerNormForward", [x, vector, vector], [dx, mean, rstd])
     found["norm"] = dx.copy()
     cpu.launch("LayerNormBackward", [x, vector, mean, rstd, x], [dx, dw, db])
@@ -105,7 +106,8 @@ def test_several_callers_at_once(make_cpu: Any) -> None:
 
 def run(script: str, timeout: float = 60, **environment: str) -> str:
     """The output of a script in a fresh process."""
-    text = f"import sys; sys.path.insert(0, {HERE!r})\nimport os, threading, numpy as np\nfrom cpu_driver import Cpu, library\n{script}"
+    imports = "import os, threading, numpy as np\nfrom cpu_driver import Cpu, library\n"
+    text = f"import sys; sys.path.insert(0, {HERE!r})\n{imports}{script}"
     done = subprocess.run(
         [sys.executable, "-c", text], capture_output=True, text=True, timeout=timeout, env={**os.environ, **environment}
     )
@@ -122,14 +124,19 @@ def test_no_thread_before_the_first_parallel_region() -> None:
     out = run(
         COUNT + BIG + "before = count(); library.infinitrain_provider_v1(0); a = count()\n"
         "cpu = Cpu(threads=3); b = count(); cpu.new('NegForward', [x[:2]], (2, 700), x.dtype); c = count()\n"
-        "cpu.new('NegForward', [x], x.shape, x.dtype); d = count(); cpu.close(); print(a - before, b - before, c - before, d - before, count() - before)"
+        "cpu.new('NegForward', [x], x.shape, x.dtype); d = count()\n"
+        "cpu.close(); print(*(n - before for n in (a, b, c, d, count())))"
     )
 
     assert out.split() == ["0", "0", "0", "2", "0"]
 
 
 def test_one_thread_starts_none() -> None:
-    out = run(COUNT + BIG + "b = count(); cpu = Cpu(threads=1); cpu.new('NegForward', [x], x.shape, x.dtype); print(count() - b)")
+    out = run(
+        COUNT
+        + BIG
+        + "b = count(); cpu = Cpu(threads=1); cpu.new('NegForward', [x], x.shape, x.dtype); print(count() - b)"
+    )
 
     assert out.split() == ["0"]
 
@@ -164,7 +171,11 @@ def work(cpu):
 
 
 def test_a_child_of_a_parent_that_never_used_it_works() -> None:
-    out = run(BIG + FORK + "print(child(lambda: work(Cpu(threads=3))), child(lambda: work(Cpu(threads=2)))); work(Cpu(threads=2))")
+    out = run(
+        BIG
+        + FORK
+        + "print(child(lambda: work(Cpu(threads=3))), child(lambda: work(Cpu(threads=2)))); work(Cpu(threads=2))"
+    )
 
     assert out.split() == ["0", "0"]
 
@@ -180,15 +191,22 @@ def test_a_child_of_a_busy_parent_neither_hangs_nor_fails() -> None:
 
 
 def test_exit_with_and_without_shutdown() -> None:
-    for end in ("", "cpu.close()", "threading.Thread(target=lambda: [cpu.new('NegForward', [x], x.shape, x.dtype) for _ in range(100)], daemon=True).start()"):
+    for end in (
+        "",
+        "cpu.close()",
+        "f = lambda: [cpu.new('NegForward', [x], x.shape, x.dtype) for _ in range(100)]\n"
+        "threading.Thread(target=f, daemon=True).start()",
+    ):
         run(BIG + "cpu = Cpu(threads=3); cpu.new('NegForward', [x], x.shape, x.dtype)\n" + end, timeout=20)
 
 
 def test_signals_reach_the_program_and_not_the_workers() -> None:
     out = run(
-        BIG + "import signal\nseen = []\nsignal.signal(signal.SIGINT, lambda *_: seen.append(threading.current_thread().name))\n"
+        BIG + "import signal\nseen = []\n"
+        "signal.signal(signal.SIGINT, lambda *_: seen.append(threading.current_thread().name))\n"
         "cpu = Cpu(threads=3); cpu.new('NegForward', [x], x.shape, x.dtype)\n"
-        "masks = [l.split()[1] for t in os.listdir('/proc/self/task') for l in open(f'/proc/self/task/{t}/status') if l.startswith('SigBlk')]\n"
+        "lines = [l for t in os.listdir('/proc/self/task') for l in open(f'/proc/self/task/{t}/status')]\n"
+        "masks = [l.split()[1] for l in lines if l.startswith('SigBlk')]\n"
         "os.kill(os.getpid(), signal.SIGINT); print(seen, sum(int(m, 16) & 2 != 0 for m in masks))"
     )
 

@@ -16,7 +16,8 @@ void copy_bytes(Pool &pool, char *to, const char *from, int64_t bytes) {
 }
 
 template <class T>
-void transpose_tile(const char *from, int64_t from_column, char *to, int64_t to_row, int64_t rows, int64_t columns) {
+void transpose_tile(const char *from, int64_t from_column, char *to, int64_t to_row, int64_t rows,
+                    int64_t columns) {
   for (int64_t i = 0; i < rows; ++i) {
     for (int64_t j = 0; j < columns; ++j) {
       T x;
@@ -26,44 +27,55 @@ void transpose_tile(const char *from, int64_t from_column, char *to, int64_t to_
   }
 }
 
-// A walk whose output runs along one dimension and whose operand runs along another: copied by small squares, so
-// that each line of memory is used whole while it is in the cache. Returns false where the walk is not of this kind.
+// A walk whose output runs along one dimension and whose operand runs along another: copied by small squares,
+// so that each line of memory is used whole while it is in the cache. Returns false where the walk is not of
+// this kind.
 bool transpose(Pool &pool, const itp_strided &walk, int64_t size) {
   int other = -1;
   for (int d = 0; d < walk.n_outer; ++d) {
     if (walk.stride[0][d] == size) other = d;
   }
-  if (other < 0 || walk.step[1] != size || walk.step[0] == size || walk.count < 4 || walk.shape[other] < 4) return false;
+  if (other < 0 || walk.step[1] != size || walk.step[0] == size || walk.count < 4 || walk.shape[other] < 4)
+    return false;
   int64_t outer = 1;
   for (int d = 0; d < walk.n_outer; ++d) outer *= d == other ? 1 : walk.shape[d];
   const int64_t rows = walk.shape[other], tiles = (rows + kTile - 1) / kTile;
   const int64_t per_tile = walk.count * kTile * size;
-  pool.range(outer * tiles, per_tile >= kCopyGrain ? 1 : kCopyGrain / 4 / per_tile + 1, [&](int64_t begin, int64_t end) {
-    for (int64_t t = begin; t < end; ++t) {
-      int64_t index = t / tiles;
-      const int64_t i = t % tiles * kTile, height = rows - i < kTile ? rows - i : kTile;
-      const char *from = walk.data[0] + i * size;
-      char *to = walk.data[1] + i * walk.stride[1][other];
-      for (int d = walk.n_outer - 1; d >= 0; --d) {
-        if (d == other) continue;
-        from += index % walk.shape[d] * walk.stride[0][d];
-        to += index % walk.shape[d] * walk.stride[1][d];
-        index /= walk.shape[d];
-      }
-      for (int64_t j = 0; j < walk.count; j += kTile) {
-        const int64_t width = walk.count - j < kTile ? walk.count - j : kTile;
-        const char *tile = from + j * walk.step[0];
-        char *out = to + j * size;
-        const int64_t column = walk.step[0], row = walk.stride[1][other];
-        switch (size) {
-          case 1: transpose_tile<uint8_t>(tile, column, out, row, height, width); break;
-          case 2: transpose_tile<uint16_t>(tile, column, out, row, height, width); break;
-          case 4: transpose_tile<uint32_t>(tile, column, out, row, height, width); break;
-          default: transpose_tile<uint64_t>(tile, column, out, row, height, width); break;
-        }
-      }
-    }
-  });
+  pool.range(outer * tiles, per_tile >= kCopyGrain ? 1 : kCopyGrain / 4 / per_tile + 1,
+             [&](int64_t begin, int64_t end) {
+               for (int64_t t = begin; t < end; ++t) {
+                 int64_t index = t / tiles;
+                 const int64_t i = t % tiles * kTile, height = rows - i < kTile ? rows - i : kTile;
+                 const char *from = walk.data[0] + i * size;
+                 char *to = walk.data[1] + i * walk.stride[1][other];
+                 for (int d = walk.n_outer - 1; d >= 0; --d) {
+                   if (d == other) continue;
+                   from += index % walk.shape[d] * walk.stride[0][d];
+                   to += index % walk.shape[d] * walk.stride[1][d];
+                   index /= walk.shape[d];
+                 }
+                 for (int64_t j = 0; j < walk.count; j += kTile) {
+                   const int64_t width = walk.count - j < kTile ? walk.count - j : kTile;
+                   const char *tile = from + j * walk.step[0];
+                   char *out = to + j * size;
+                   const int64_t column = walk.step[0], row = walk.stride[1][other];
+                   switch (size) {
+                     case 1:
+                       transpose_tile<uint8_t>(tile, column, out, row, height, width);
+                       break;
+                     case 2:
+                       transpose_tile<uint16_t>(tile, column, out, row, height, width);
+                       break;
+                     case 4:
+                       transpose_tile<uint32_t>(tile, column, out, row, height, width);
+                       break;
+                     default:
+                       transpose_tile<uint64_t>(tile, column, out, row, height, width);
+                       break;
+                   }
+                 }
+               }
+             });
   return true;
 }
 
@@ -92,7 +104,8 @@ void copy_runs(Pool &pool, const itp_strided &start, int64_t size) {
   });
 }
 
-itp_status copy_compact(Provider &cpu, const char *name, const itp_tensor *x, const itp_tensor *y, itp_error *err) {
+itp_status copy_compact(Provider &cpu, const char *name, const itp_tensor *x, const itp_tensor *y,
+                        itp_error *err) {
   ITP_REQUIRE(name, itp_numel(x) == itp_numel(y), "element counts differ");
   if (itp_data(x) != itp_data(y)) copy_bytes(cpu.pool, itp_data(y), itp_data(x), itp_numel(x) * item_size(x));
   return ITP_OK;

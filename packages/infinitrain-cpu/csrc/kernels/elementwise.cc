@@ -1,5 +1,5 @@
-// Elementwise kernels. Floats go to the instruction set's table; integers are computed here at full width and cut
-// when stored.
+// Elementwise kernels. Floats go to the instruction set's table; integers are computed here at full width and
+// cut when stored.
 #include <cstring>
 
 #include "kernels/kernel.h"
@@ -7,8 +7,9 @@
 namespace itp {
 namespace {
 
-// ---- integers ---------------------------------------------------------------------------------------------------
-// All arithmetic is on uint64_t, where wrapping is defined; what the sign changes asks for int64_t by name.
+// ---- integers
+// --------------------------------------------------------------------------------------------------- All
+// arithmetic is on uint64_t, where wrapping is defined; what the sign changes asks for int64_t by name.
 
 using Integer = uint64_t (*)(uint64_t a, uint64_t b);
 
@@ -54,8 +55,10 @@ IntegerFunctions integer_functions(Binary op) {
       return {floor_divide_signed, [](uint64_t a, uint64_t b) { return b == 0 ? 0 : a / b; }};
     case Binary::kRemainder:
       return {remainder_signed, [](uint64_t a, uint64_t b) { return b == 0 ? 0 : a % b; }};
-    case Binary::kPow: return {power_signed, power_unsigned};
-    default: return {none, none};
+    case Binary::kPow:
+      return {power_signed, power_unsigned};
+    default:
+      return {none, none};
   }
 }
 
@@ -81,7 +84,10 @@ void integer_binary(Binary op, bool is_signed, const uint64_t *a, const uint64_t
 void integer_unary(Unary op, bool is_signed, const uint64_t *x, uint64_t *y, size_t n) {
   for (size_t i = 0; i < n; ++i) {
     const bool negative = is_signed && sign(x[i]) < 0;
-    y[i] = op == Unary::kNeg ? 0 - x[i] : op == Unary::kAbs ? (negative ? 0 - x[i] : x[i]) : negative ? 0 : x[i];
+    y[i] = op == Unary::kNeg   ? 0 - x[i]
+           : op == Unary::kAbs ? (negative ? 0 - x[i] : x[i])
+           : negative          ? 0
+                               : x[i];
   }
 }
 
@@ -96,7 +102,8 @@ void integer_compare(Compare op, const T *a, const T *b, uint8_t *y, size_t n) {
   }
 }
 
-// ---- any dtype --------------------------------------------------------------------------------------------------
+// ---- any dtype
+// --------------------------------------------------------------------------------------------------
 
 template <class T>
 const T *as(const void *p) {
@@ -111,8 +118,8 @@ itp_status different_shapes(const char *name, itp_error *err) {
   return ITP_FAIL(err, INVALID_ARGUMENT, name, "operands of different shapes");
 }
 
-itp_status unary(Provider &cpu, const char *name, Unary op, int64_t cost, const itp_tensor *x, const itp_tensor *y,
-                 itp_error *err) {
+itp_status unary(Provider &cpu, const char *name, Unary op, int64_t cost, const itp_tensor *x,
+                 const itp_tensor *y, itp_error *err) {
   const Class type = class_of(dtype_of(x));
   const itp_tensor *tensors[] = {x, y};
   const Form forms[] = {operand_form(cpu.simd, x), output_form(cpu.simd, y, type)};
@@ -121,10 +128,12 @@ itp_status unary(Provider &cpu, const char *name, Unary op, int64_t cost, const 
   const int index = static_cast<int>(op);
   if (type == Class::kF32) {
     const auto f = cpu.simd.f32.unary[index];
-    map.run(cpu.pool, cost, [f](const void *const *in, void *out, size_t n) { f(as<float>(in[0]), as<float>(out), n); });
+    map.run(cpu.pool, cost,
+            [f](const void *const *in, void *out, size_t n) { f(as<float>(in[0]), as<float>(out), n); });
   } else if (type == Class::kF64) {
     const auto f = cpu.simd.f64.unary[index];
-    map.run(cpu.pool, 4 * cost, [f](const void *const *in, void *out, size_t n) { f(as<double>(in[0]), as<double>(out), n); });
+    map.run(cpu.pool, 4 * cost,
+            [f](const void *const *in, void *out, size_t n) { f(as<double>(in[0]), as<double>(out), n); });
   } else {
     map.run(cpu.pool, cost, [op, type](const void *const *in, void *out, size_t n) {
       integer_unary(op, type == Class::kI64, as<uint64_t>(in[0]), as<uint64_t>(out), n);
@@ -133,8 +142,8 @@ itp_status unary(Provider &cpu, const char *name, Unary op, int64_t cost, const 
   return ITP_OK;
 }
 
-itp_status binary(Provider &cpu, const char *name, Binary op, int64_t cost, const itp_tensor *a, const itp_tensor *b,
-                  const itp_tensor *y, itp_error *err) {
+itp_status binary(Provider &cpu, const char *name, Binary op, int64_t cost, const itp_tensor *a,
+                  const itp_tensor *b, const itp_tensor *y, itp_error *err) {
   const Class type = class_of(dtype_of(a));
   const itp_tensor *tensors[] = {a, b, y};
   const Form forms[] = {operand_form(cpu.simd, a), operand_form(cpu.simd, b), output_form(cpu.simd, y, type)};
@@ -179,8 +188,10 @@ itp_status compare(Provider &cpu, const char *name, Compare op, const itp_tensor
     });
   } else {
     map.run(cpu.pool, 2, [op, type](const void *const *in, void *out, size_t n) {
-      if (type == Class::kI64) integer_compare(op, as<int64_t>(in[0]), as<int64_t>(in[1]), as<uint8_t>(out), n);
-      if (type == Class::kU64) integer_compare(op, as<uint64_t>(in[0]), as<uint64_t>(in[1]), as<uint8_t>(out), n);
+      if (type == Class::kI64)
+        integer_compare(op, as<int64_t>(in[0]), as<int64_t>(in[1]), as<uint8_t>(out), n);
+      if (type == Class::kU64)
+        integer_compare(op, as<uint64_t>(in[0]), as<uint64_t>(in[1]), as<uint8_t>(out), n);
     });
   }
   return ITP_OK;
@@ -198,12 +209,14 @@ itp_status scalar(Provider &cpu, const char *name, Binary op, const itp_tensor *
     float v;
     load_scalar(value, type, &v);
     const auto f = op == Binary::kAdd ? cpu.simd.f32.add_scalar : cpu.simd.f32.mul_scalar;
-    map.run(cpu.pool, 1, [=](const void *const *in, void *out, size_t n) { f(as<float>(in[0]), v, as<float>(out), n); });
+    map.run(cpu.pool, 1,
+            [=](const void *const *in, void *out, size_t n) { f(as<float>(in[0]), v, as<float>(out), n); });
   } else if (type == Class::kF64) {
     double v;
     load_scalar(value, type, &v);
     const auto f = op == Binary::kAdd ? cpu.simd.f64.add_scalar : cpu.simd.f64.mul_scalar;
-    map.run(cpu.pool, 2, [=](const void *const *in, void *out, size_t n) { f(as<double>(in[0]), v, as<double>(out), n); });
+    map.run(cpu.pool, 2,
+            [=](const void *const *in, void *out, size_t n) { f(as<double>(in[0]), v, as<double>(out), n); });
   } else {
     // Converted to T first, which saturates and cuts, then widened again.
     uint64_t stored = 0, v = 0;
@@ -230,8 +243,8 @@ struct Select {
 
 // f(a, b) on bools; a missing second operand is the first.
 template <class F>
-itp_status logical(Provider &cpu, const char *name, const itp_tensor *a, const itp_tensor *b, const itp_tensor *y,
-                   itp_error *err, const F &f) {
+itp_status logical(Provider &cpu, const char *name, const itp_tensor *a, const itp_tensor *b,
+                   const itp_tensor *y, itp_error *err, const F &f) {
   const itp_tensor *tensors[] = {a, b, y};
   const Form forms[] = {raw_form(a), raw_form(b), raw_form(y)};
   Map map;
@@ -245,20 +258,15 @@ itp_status logical(Provider &cpu, const char *name, const itp_tensor *a, const i
 
 }  // namespace
 
-// ---- the rows ---------------------------------------------------------------------------------------------------
+// ---- the rows
+// ---------------------------------------------------------------------------------------------------
 
-#define ITP_UNARY(Name, op, cost)                                                       \
-  ITP_CPU_KERNEL(Name) {                                                 \
-    return unary(cpu, #Name, Unary::op, cost, a.x, a.y, err);                                 \
-  }
-#define ITP_BINARY(Name, op, cost)                                                      \
-  ITP_CPU_KERNEL(Name) {                                                 \
-    return binary(cpu, #Name, Binary::op, cost, a.a, a.b, a.y, err);                          \
-  }
-#define ITP_COMPARE(Name, op)                                                                 \
-  ITP_CPU_KERNEL(Name) {                                                      \
-    return compare(cpu, #Name, Compare::op, a.a, a.b, a.y, err);                              \
-  }
+#define ITP_UNARY(Name, op, cost) \
+  ITP_CPU_KERNEL(Name) { return unary(cpu, #Name, Unary::op, cost, a.x, a.y, err); }
+#define ITP_BINARY(Name, op, cost) \
+  ITP_CPU_KERNEL(Name) { return binary(cpu, #Name, Binary::op, cost, a.a, a.b, a.y, err); }
+#define ITP_COMPARE(Name, op) \
+  ITP_CPU_KERNEL(Name) { return compare(cpu, #Name, Compare::op, a.a, a.b, a.y, err); }
 
 ITP_UNARY(NegForward, kNeg, 1)
 ITP_UNARY(AbsForward, kAbs, 1)
@@ -302,16 +310,12 @@ ITP_CPU_KERNEL(GeluForward) {
   return unary(cpu, "GeluForward", a.tanh ? Unary::kGeluTanh : Unary::kGeluErf, 4, a.x, a.y, err);
 }
 ITP_CPU_KERNEL(GeluBackward) {
-  return binary(cpu, "GeluBackward", a.tanh ? Binary::kGeluTanhBackward : Binary::kGeluErfBackward, 4, a.x, a.grad,
-                a.dx, err);
+  return binary(cpu, "GeluBackward", a.tanh ? Binary::kGeluTanhBackward : Binary::kGeluErfBackward, 4, a.x,
+                a.grad, a.dx, err);
 }
 
-ITP_CPU_KERNEL(AddScalar) {
-  return scalar(cpu, "AddScalar", Binary::kAdd, a.x, *a.value, a.y, err);
-}
-ITP_CPU_KERNEL(MulScalar) {
-  return scalar(cpu, "MulScalar", Binary::kMul, a.x, *a.value, a.y, err);
-}
+ITP_CPU_KERNEL(AddScalar) { return scalar(cpu, "AddScalar", Binary::kAdd, a.x, *a.value, a.y, err); }
+ITP_CPU_KERNEL(MulScalar) { return scalar(cpu, "MulScalar", Binary::kMul, a.x, *a.value, a.y, err); }
 
 ITP_CPU_KERNEL(AndForward) {
   return logical(cpu, "AndForward", a.a, a.b, a.y, err, [](bool p, bool q) { return p && q; });
@@ -329,10 +333,18 @@ ITP_CPU_KERNEL(WhereForward) {
   Map map;
   if (!map.begin(tensors, forms, 4)) return different_shapes("WhereForward", err);
   switch (item_size(a.y)) {
-    case 1: map.run(cpu.pool, 1, Select<uint8_t>()); break;
-    case 2: map.run(cpu.pool, 1, Select<uint16_t>()); break;
-    case 4: map.run(cpu.pool, 1, Select<uint32_t>()); break;
-    default: map.run(cpu.pool, 1, Select<uint64_t>()); break;
+    case 1:
+      map.run(cpu.pool, 1, Select<uint8_t>());
+      break;
+    case 2:
+      map.run(cpu.pool, 1, Select<uint16_t>());
+      break;
+    case 4:
+      map.run(cpu.pool, 1, Select<uint32_t>());
+      break;
+    default:
+      map.run(cpu.pool, 1, Select<uint64_t>());
+      break;
   }
   return ITP_OK;
 }

@@ -10,7 +10,8 @@ namespace itp {
 namespace {
 
 // Every index lies in [0, bound), or the first that does not is named. Checked before anything is written.
-itp_status check_indices(Pool &pool, const char *name, const itp_tensor *index, int64_t bound, itp_error *err) {
+itp_status check_indices(Pool &pool, const char *name, const itp_tensor *index, int64_t bound,
+                         itp_error *err) {
   const int64_t *values = data<int64_t>(index);
   std::atomic<int64_t> first{INT64_MAX};
   pool.range(itp_numel(index), 1 << 16, [&](int64_t begin, int64_t end) {
@@ -23,14 +24,16 @@ itp_status check_indices(Pool &pool, const char *name, const itp_tensor *index, 
   });
   const int64_t position = first.load();
   if (position == INT64_MAX) return ITP_OK;
-  return ITP_FAIL(err, OUT_OF_RANGE, name, "index %" PRId64 " at position %" PRId64 " is outside [0, %" PRId64 ")",
-                  values[position], position, bound);
+  return ITP_FAIL(err, OUT_OF_RANGE, name,
+                  "index %" PRId64 " at position %" PRId64 " is outside [0, %" PRId64 ")", values[position],
+                  position, bound);
 }
 
-// ---- embedding --------------------------------------------------------------------------------------------------
+// ---- embedding
+// --------------------------------------------------------------------------------------------------
 
-// For each row of the table that is named, the positions that name it, ascending: a small hash table from rows to
-// chains of positions. Its size follows the number of positions, not that of rows.
+// For each row of the table that is named, the positions that name it, ascending: a small hash table from
+// rows to chains of positions. Its size follows the number of positions, not that of rows.
 class Chains {
  public:
   static uint64_t bytes(int64_t positions) {
@@ -45,7 +48,8 @@ class Chains {
         used_(next_ + positions) {
     std::fill(row_, row_ + slots_, int64_t{-1});
     for (int64_t n = positions - 1; n >= 0; --n) {  // backwards, so that chains ascend
-      int64_t slot = static_cast<int64_t>(static_cast<uint64_t>(index[n]) * 0x9E3779B97F4A7C15u >> 20) & (slots_ - 1);
+      int64_t slot =
+          static_cast<int64_t>(static_cast<uint64_t>(index[n]) * 0x9E3779B97F4A7C15u >> 20) & (slots_ - 1);
       while (row_[slot] >= 0 && row_[slot] != index[n]) slot = (slot + 1) & (slots_ - 1);
       if (row_[slot] < 0) {
         row_[slot] = index[n];
@@ -75,14 +79,16 @@ class Chains {
 
 // Row i of the chains into dweight: its gradients are summed in A and rounded once.
 template <class T>
-void add_gradients(const RowTable<T> &rows, const Chains &chains, int64_t i, const T *grad, T *dweight, int64_t columns) {
+void add_gradients(const RowTable<T> &rows, const Chains &chains, int64_t i, const T *grad, T *dweight,
+                   int64_t columns) {
   alignas(64) acc<T> total[kBlock];
   for (int64_t j = 0; j < columns; j += kBlock) {
     T *place = dweight + chains.row(i) * columns + j;
     const size_t n = static_cast<size_t>(std::min(kBlock, columns - j));
     std::fill(total, total + n, acc<T>(0));
     rows.add_to(place, total, n);
-    for (int64_t p = chains.first(i); p >= 0; p = chains.after(p)) rows.add_to(grad + p * columns + j, total, n);
+    for (int64_t p = chains.first(i); p >= 0; p = chains.after(p))
+      rows.add_to(grad + p * columns + j, total, n);
     rows.add_bias(total, nullptr, place, n);
   }
 }
@@ -94,7 +100,8 @@ itp_status embedding_workspace(void *, const itp_launch *l, uint64_t *bytes, itp
   return ITP_OK;
 }
 
-// ---- gather and scatter -------------------------------------------------------------------------------------------
+// ---- gather and scatter
+// -------------------------------------------------------------------------------------------
 
 // How the elements of `index` stand in a tensor of its rank, one of whose coordinates (dim) the index gives.
 struct Lines {
@@ -119,7 +126,8 @@ struct Lines {
       if (d != dim) base += rest % shape[d] * strides[d];
     }
     const int64_t step = dim == ndim - 1 ? 0 : 1, scale = strides[dim];
-    for (int64_t j = begin, i = r * columns + begin; j < end; ++j, ++i) f(i, base + index[i] * scale + j * step);
+    for (int64_t j = begin, i = r * columns + begin; j < end; ++j, ++i)
+      f(i, base + index[i] * scale + j * step);
   }
 
   // Writers of one place share all coordinates but dim: split work so that they stay on one thread, in order.
@@ -127,25 +135,29 @@ struct Lines {
   void in_order(Pool &pool, const F &f) const {
     const int64_t first = dim != 0 && ndim > 1 ? shape[0] : 1, per_first = rows / std::max<int64_t>(first, 1);
     if (first > 1) {
-      pool.range(first, 16384 / std::max<int64_t>(per_first * columns, 1) + 1, [&](int64_t begin, int64_t end) {
-        for (int64_t r = begin * per_first; r < end * per_first; ++r) row(r, 0, columns, f);
-      });
+      pool.range(first, 16384 / std::max<int64_t>(per_first * columns, 1) + 1,
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t r = begin * per_first; r < end * per_first; ++r) row(r, 0, columns, f);
+                 });
     } else if (dim != ndim - 1) {
-      pool.range(columns, std::max<int64_t>(64, 16384 / std::max<int64_t>(rows, 1)), [&](int64_t begin, int64_t end) {
-        for (int64_t r = 0; r < rows; ++r) row(r, begin, end, f);
-      });
+      pool.range(columns, std::max<int64_t>(64, 16384 / std::max<int64_t>(rows, 1)),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t r = 0; r < rows; ++r) row(r, begin, end, f);
+                 });
     } else {
       for (int64_t r = 0; r < rows; ++r) row(r, 0, columns, f);
     }
   }
 };
 
-itp_status check_lines(const char *name, const itp_tensor *index, const itp_tensor *other, int64_t dim, itp_error *err) {
+itp_status check_lines(const char *name, const itp_tensor *index, const itp_tensor *other, int64_t dim,
+                       itp_error *err) {
   ITP_REQUIRE(name, index->ndim == other->ndim && index->ndim > 0 && index->ndim <= ITP_MAX_RANK,
               "index and the tensor that it points into have different ranks, or none");
   ITP_REQUIRE(name, dim >= 0 && dim < index->ndim, "dim is outside the rank");
   for (int32_t d = 0; d < index->ndim; ++d) {
-    ITP_REQUIRE(name, d == dim || index->shape[d] <= other->shape[d], "index is larger than the tensor it points into");
+    ITP_REQUIRE(name, d == dim || index->shape[d] <= other->shape[d],
+                "index is larger than the tensor it points into");
   }
   return ITP_OK;
 }
@@ -153,10 +165,14 @@ itp_status check_lines(const char *name, const itp_tensor *index, const itp_tens
 template <class F>
 void with_item(int64_t size, const F &f) {
   switch (size) {
-    case 1: return f(uint8_t());
-    case 2: return f(uint16_t());
-    case 4: return f(uint32_t());
-    default: return f(uint64_t());
+    case 1:
+      return f(uint8_t());
+    case 2:
+      return f(uint16_t());
+    case 4:
+      return f(uint32_t());
+    default:
+      return f(uint64_t());
   }
 }
 
@@ -175,7 +191,8 @@ itp_status gather_backward_workspace(void *, const itp_launch *l, uint64_t *byte
 ITP_CPU_KERNEL(EmbeddingForward) {
   ITP_REQUIRE("EmbeddingForward", a.weight->ndim == 2, "weight is not (V, C)");
   const int64_t n = itp_numel(a.index), bytes = a.weight->shape[1] * item_size(a.weight);
-  if (const itp_status s = check_indices(cpu.pool, "EmbeddingForward", a.index, a.weight->shape[0], err)) return s;
+  if (const itp_status s = check_indices(cpu.pool, "EmbeddingForward", a.index, a.weight->shape[0], err))
+    return s;
   const int64_t *index = data<int64_t>(a.index);
   cpu.pool.range(n, 65536 / std::max<int64_t>(bytes, 1) + 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
@@ -212,7 +229,8 @@ ITP_CPU_KERNEL_WITH(EmbeddingBackward, embedding_workspace) {
 
 ITP_CPU_KERNEL(GatherForward) {
   if (const itp_status s = check_lines("GatherForward", a.index, a.x, a.dim, err)) return s;
-  if (const itp_status s = check_indices(cpu.pool, "GatherForward", a.index, a.x->shape[a.dim], err)) return s;
+  if (const itp_status s = check_indices(cpu.pool, "GatherForward", a.index, a.x->shape[a.dim], err))
+    return s;
   if (itp_numel(a.index) == 0) return ITP_OK;
   const Lines lines(a.index, a.x, a.dim);
   with_item(item_size(a.x), [&](auto element) {
@@ -233,7 +251,8 @@ ITP_CPU_KERNEL_WITH(GatherBackward, gather_backward_workspace) {
   uint64_t bytes = 0;
   if (const itp_status s = gather_backward_workspace(nullptr, l, &bytes, err)) return s;
   if (const itp_status s = check_workspace("GatherBackward", l, bytes, err)) return s;
-  if (const itp_status s = check_indices(cpu.pool, "GatherBackward", a.index, a.dx->shape[a.dim], err)) return s;
+  if (const itp_status s = check_indices(cpu.pool, "GatherBackward", a.index, a.dx->shape[a.dim], err))
+    return s;
   const int64_t n = itp_numel(a.dx);
   if (n == 0) return ITP_OK;
   return with_float("GatherBackward", a.dx, err, [&](auto element) {
@@ -258,7 +277,8 @@ ITP_CPU_KERNEL_WITH(GatherBackward, gather_backward_workspace) {
 
 ITP_CPU_KERNEL(ScatterForward) {
   if (const itp_status s = check_lines("ScatterForward", a.index, a.y, a.dim, err)) return s;
-  if (const itp_status s = check_indices(cpu.pool, "ScatterForward", a.index, a.y->shape[a.dim], err)) return s;
+  if (const itp_status s = check_indices(cpu.pool, "ScatterForward", a.index, a.y->shape[a.dim], err))
+    return s;
   if (itp_numel(a.index) == 0) return ITP_OK;
   with_item(item_size(a.y), [&](auto element) {
     using T = decltype(element);

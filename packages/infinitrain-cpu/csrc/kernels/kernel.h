@@ -2,7 +2,8 @@
 //
 //     ITP_CPU_KERNEL(NegForward) { ... a.x ... a.y ... }
 //
-// Every kernel honours all that its row allows: any strides, outputs that are operands. The body sees `cpu` (the provider), `a` (the arguments by name), `l` (the launch) and `err`.
+// Every kernel honours all that its row allows: any strides, outputs that are operands. The body sees `cpu`
+// (the provider), `a` (the arguments by name), `l` (the launch) and `err`.
 #pragma once
 
 #include "infinitrain/kernels.h"
@@ -10,28 +11,34 @@
 #include "internal.h"
 #include "map.h"
 
-#define ITP_CPU_KERNEL_WITH(Name, workspace)                                                                  \
-  static itp_status run_##Name(Provider &cpu, const itp_args_##Name &a, const itp_launch *l, itp_error *err); \
-  static itp_status launch_##Name(void *self, const itp_launch *l, itp_error *err) {                          \
-    itp_args_##Name a;                                                                                        \
-    const itp_status status = itp_unpack_##Name(l, &a, err);                                                  \
-    return status != ITP_OK ? status : run_##Name(Provider::of(self), a, l, err);                             \
-  }                                                                                                           \
-  extern const itp_kernel kernel_##Name;                                                                      \
-  const itp_kernel kernel_##Name = {sizeof(itp_kernel), 1,                                                    \
-                                    #Name,              itp_schema_##Name,                                    \
-                                    ITP_DTYPES_##Name,  ITP_ALLOWS_##Name | ITP_K_DETERMINISTIC,              \
-                                    nullptr,            launch_##Name,                                        \
-                                    workspace,          nullptr};                                             \
-  static itp_status run_##Name([[maybe_unused]] Provider &cpu, const itp_args_##Name &a,                      \
+#define ITP_CPU_KERNEL_WITH(Name, workspace)                                                 \
+  static itp_status run_##Name(Provider &cpu, const itp_args_##Name &a, const itp_launch *l, \
+                               itp_error *err);                                              \
+  static itp_status launch_##Name(void *self, const itp_launch *l, itp_error *err) {         \
+    itp_args_##Name a;                                                                       \
+    const itp_status status = itp_unpack_##Name(l, &a, err);                                 \
+    return status != ITP_OK ? status : run_##Name(Provider::of(self), a, l, err);            \
+  }                                                                                          \
+  extern const itp_kernel kernel_##Name;                                                     \
+  const itp_kernel kernel_##Name = {sizeof(itp_kernel),                                      \
+                                    1,                                                       \
+                                    #Name,                                                   \
+                                    itp_schema_##Name,                                       \
+                                    ITP_DTYPES_##Name,                                       \
+                                    ITP_ALLOWS_##Name | ITP_K_DETERMINISTIC,                 \
+                                    nullptr,                                                 \
+                                    launch_##Name,                                           \
+                                    workspace,                                               \
+                                    nullptr};                                                \
+  static itp_status run_##Name([[maybe_unused]] Provider &cpu, const itp_args_##Name &a,     \
                                [[maybe_unused]] const itp_launch *l, [[maybe_unused]] itp_error *err)
 
 #define ITP_CPU_KERNEL(Name) ITP_CPU_KERNEL_WITH(Name, nullptr)
 
 // Refuse a launch that breaks the row's rules; the core has checked, a foreign caller may not have.
-#define ITP_REQUIRE(name, condition, text)                                                    \
-  do {                                                                                        \
-    if (!(condition)) return ITP_FAIL(err, INVALID_ARGUMENT, name, "%s", text);               \
+#define ITP_REQUIRE(name, condition, text)                                      \
+  do {                                                                          \
+    if (!(condition)) return ITP_FAIL(err, INVALID_ARGUMENT, name, "%s", text); \
   } while (0)
 
 namespace itp {
@@ -55,12 +62,17 @@ inline RowShape rows_of(const itp_tensor *t) {
 template <class F>
 itp_status with_float(const char *name, const itp_tensor *t, itp_error *err, const F &f) {
   switch (dtype_of(t)) {
-    case ITP_DT_BF16: return f(bf16());
-    case ITP_DT_F16: return f(f16());
-    case ITP_DT_F32: return f(float());
-    case ITP_DT_F64: return f(double());
-    default: return ITP_FAIL(err, UNIMPLEMENTED, name, "expected a float dtype, found code %d of %d bits",
-                             t->dtype.code, t->dtype.bits);
+    case ITP_DT_BF16:
+      return f(bf16());
+    case ITP_DT_F16:
+      return f(f16());
+    case ITP_DT_F32:
+      return f(float());
+    case ITP_DT_F64:
+      return f(double());
+    default:
+      return ITP_FAIL(err, UNIMPLEMENTED, name, "expected a float dtype, found code %d of %d bits",
+                      t->dtype.code, t->dtype.bits);
   }
 }
 

@@ -8,12 +8,14 @@
 namespace itp {
 namespace {
 
-itp_status check_targets(const char *name, const itp_tensor *target, int64_t classes, int64_t ignore, itp_error *err) {
+itp_status check_targets(const char *name, const itp_tensor *target, int64_t classes, int64_t ignore,
+                         itp_error *err) {
   const int64_t *t = data<int64_t>(target);
   for (int64_t row = 0; row < itp_numel(target); ++row) {
     if (t[row] != ignore && (t[row] < 0 || t[row] >= classes)) {
       return ITP_FAIL(err, OUT_OF_RANGE, name,
-                      "target %" PRId64 " at row %" PRId64 " is outside [0, %" PRId64 ") and is not ignore_index",
+                      "target %" PRId64 " at row %" PRId64 " is outside [0, %" PRId64
+                      ") and is not ignore_index",
                       t[row], row, classes);
     }
   }
@@ -30,7 +32,8 @@ acc<T> read(const RowTable<T> &rows, const T *p) {
 
 ITP_CPU_KERNEL(CrossEntropyForward) {
   const RowShape shape = rows_of(a.logits);
-  if (const itp_status s = check_targets("CrossEntropyForward", a.target, shape.columns, a.ignore_index, err)) return s;
+  if (const itp_status s = check_targets("CrossEntropyForward", a.target, shape.columns, a.ignore_index, err))
+    return s;
   return with_float("CrossEntropyForward", a.logits, err, [&](auto element) {
     using T = decltype(element);
     using A = acc<T>;
@@ -50,7 +53,9 @@ ITP_CPU_KERNEL(CrossEntropyForward) {
 
 ITP_CPU_KERNEL(CrossEntropyBackward) {
   const RowShape shape = rows_of(a.logits);
-  if (const itp_status s = check_targets("CrossEntropyBackward", a.target, shape.columns, a.ignore_index, err)) return s;
+  if (const itp_status s =
+          check_targets("CrossEntropyBackward", a.target, shape.columns, a.ignore_index, err))
+    return s;
   return with_float("CrossEntropyBackward", a.logits, err, [&](auto element) {
     using T = decltype(element);
     using A = acc<T>;

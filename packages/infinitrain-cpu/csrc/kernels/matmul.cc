@@ -1,5 +1,5 @@
-// Matrix products. Pieces of all results of a launch go to the pool's threads; each piece is one call of the library
-// (float, double), or is multiplied by blocks converted to float32 (half types) and rounded once.
+// Matrix products. Pieces of all results of a launch go to the pool's threads; each piece is one call of the
+// library (float, double), or is multiplied by blocks converted to float32 (half types) and rounded once.
 #include <algorithm>
 #include <cstring>
 
@@ -32,8 +32,8 @@ struct Product {
 };
 
 template <class T>
-void multiply_piece(const Provider &cpu, const Product<T> &p, Matrix<const T> a, Matrix<const T> b, T *c, const T *bias,
-                    int64_t m, int64_t n, float *) {
+void multiply_piece(const Provider &cpu, const Product<T> &p, Matrix<const T> a, Matrix<const T> b, T *c,
+                    const T *bias, int64_t m, int64_t n, float *) {
   cpu.gemm.multiply(m, n, p.k, a, b, p.accumulate, c, p.n);
   if (bias == nullptr) return;
   for (int64_t i = 0; i < m; ++i) {
@@ -41,8 +41,8 @@ void multiply_piece(const Provider &cpu, const Product<T> &p, Matrix<const T> a,
   }
 }
 
-// A block of `rows` x `columns` elements of a half matrix as float, in the matrix's own order: row length is the
-// shorter of what memory has.
+// A block of `rows` x `columns` elements of a half matrix as float, in the matrix's own order: row length is
+// the shorter of what memory has.
 template <class T>
 Matrix<const float> widen(Convert convert, Matrix<const T> x, int64_t rows, int64_t columns, float *room) {
   const int64_t lines = x.transposed ? columns : rows, length = x.transposed ? rows : columns;
@@ -53,9 +53,10 @@ Matrix<const float> widen(Convert convert, Matrix<const T> x, int64_t rows, int6
 }
 
 template <class T>
-void multiply_half(const Provider &cpu, Convert convert, const Product<T> &p, Matrix<const T> a, Matrix<const T> b, T *c,
-                   const T *bias, int64_t m, int64_t n, float *room) {
-  float *room_a = room, *room_b = room_a + kHalfRows * kHalfDepth, *room_c = room_b + kHalfDepth * kHalfColumns;
+void multiply_half(const Provider &cpu, Convert convert, const Product<T> &p, Matrix<const T> a,
+                   Matrix<const T> b, T *c, const T *bias, int64_t m, int64_t n, float *room) {
+  float *room_a = room, *room_b = room_a + kHalfRows * kHalfDepth,
+        *room_c = room_b + kHalfDepth * kHalfColumns;
   if (p.accumulate) widen(convert, Matrix<const T>{c, p.n, false}, m, n, room_c);
   for (int64_t k = 0; k < p.k; k += kHalfDepth) {
     const int64_t depth = std::min(kHalfDepth, p.k - k);
@@ -67,12 +68,12 @@ void multiply_half(const Provider &cpu, Convert convert, const Product<T> &p, Ma
     cpu.simd.rows<T>().add_bias(room_c + i * n, bias, c + i * p.n, static_cast<size_t>(n));
   }
 }
-void multiply_piece(const Provider &cpu, const Product<bf16> &p, Matrix<const bf16> a, Matrix<const bf16> b, bf16 *c,
-                    const bf16 *bias, int64_t m, int64_t n, float *room) {
+void multiply_piece(const Provider &cpu, const Product<bf16> &p, Matrix<const bf16> a, Matrix<const bf16> b,
+                    bf16 *c, const bf16 *bias, int64_t m, int64_t n, float *room) {
   multiply_half(cpu, cpu.simd.bf16_to_f32, p, a, b, c, bias, m, n, room);
 }
-void multiply_piece(const Provider &cpu, const Product<f16> &p, Matrix<const f16> a, Matrix<const f16> b, f16 *c,
-                    const f16 *bias, int64_t m, int64_t n, float *room) {
+void multiply_piece(const Provider &cpu, const Product<f16> &p, Matrix<const f16> a, Matrix<const f16> b,
+                    f16 *c, const f16 *bias, int64_t m, int64_t n, float *room) {
   multiply_half(cpu, cpu.simd.f16_to_f32, p, a, b, c, bias, m, n, room);
 }
 
@@ -91,7 +92,8 @@ void fill_without_depth(const Product<T> &p) {
 }
 
 template <class T>
-itp_status multiply(Provider &cpu, const char *name, const itp_launch *l, const Product<T> &p, itp_error *err) {
+itp_status multiply(Provider &cpu, const char *name, const itp_launch *l, const Product<T> &p,
+                    itp_error *err) {
   if (p.batch == 0 || p.m == 0 || p.n == 0) return ITP_OK;
   if (p.k == 0) {
     fill_without_depth(p);
@@ -120,22 +122,26 @@ itp_status multiply(Provider &cpu, const char *name, const itp_launch *l, const 
     Matrix<const T> a = p.a.block(i, 0), b = p.b.block(0, j);
     a.data += offset_a;
     b.data += offset_b;
-    multiply_piece(cpu, p, a, b, p.y + (element * p.m + i) * p.n + j, p.bias != nullptr ? p.bias + j : nullptr,
-                   std::min(grid.tile_rows, p.m - i), std::min(grid.tile_columns, p.n - j),
+    multiply_piece(cpu, p, a, b, p.y + (element * p.m + i) * p.n + j,
+                   p.bias != nullptr ? p.bias + j : nullptr, std::min(grid.tile_rows, p.m - i),
+                   std::min(grid.tile_columns, p.n - j),
                    half ? static_cast<float *>(l->workspace) + worker * kHalfFloats : nullptr);
   };
   // Small products go to a thread by the handful.
-  const double work = static_cast<double>(grid.tile_rows) * static_cast<double>(grid.tile_columns) *
-                      static_cast<double>(p.k);
+  const double work =
+      static_cast<double>(grid.tile_rows) * static_cast<double>(grid.tile_columns) * static_cast<double>(p.k);
   const int64_t total = p.batch * pieces, handful = static_cast<int64_t>(1e6 / work) + 1;
-  const int64_t tasks = std::min((total + handful - 1) / handful, std::max<int64_t>(pieces, 8 * cpu.pool.size()));
+  const int64_t tasks =
+      std::min((total + handful - 1) / handful, std::max<int64_t>(pieces, 8 * cpu.pool.size()));
   cpu.pool.worker_tasks(tasks, [&](int64_t task, int worker) {
-    for (int64_t index = total * task / tasks; index < total * (task + 1) / tasks; ++index) piece(index, worker);
+    for (int64_t index = total * task / tasks; index < total * (task + 1) / tasks; ++index)
+      piece(index, worker);
   });
   return ITP_OK;
 }
 
-// ---- MatmulForward ------------------------------------------------------------------------------------------------
+// ---- MatmulForward
+// ------------------------------------------------------------------------------------------------
 
 // The last two dimensions of a tensor as a matrix: one of them has stride 1.
 template <class T>
@@ -177,9 +183,11 @@ struct Batch {
 
 itp_status check_matmul(const itp_args_MatmulForward &a, itp_error *err) {
   const int32_t rank = a.y->ndim;
-  ITP_REQUIRE("MatmulForward", rank >= 2 && a.a->ndim == rank && a.b->ndim == rank, "ranks differ or are below 2");
+  ITP_REQUIRE("MatmulForward", rank >= 2 && a.a->ndim == rank && a.b->ndim == rank,
+              "ranks differ or are below 2");
   ITP_REQUIRE("MatmulForward", a.a->shape[rank - 1] == a.b->shape[rank - 2], "inner sizes differ");
-  ITP_REQUIRE("MatmulForward", a.a->shape[rank - 2] == a.y->shape[rank - 2] && a.b->shape[rank - 1] == a.y->shape[rank - 1],
+  ITP_REQUIRE("MatmulForward",
+              a.a->shape[rank - 2] == a.y->shape[rank - 2] && a.b->shape[rank - 1] == a.y->shape[rank - 1],
               "y is not (M, N)");
   for (int32_t d = 0; d < rank - 2; ++d) {
     ITP_REQUIRE("MatmulForward", a.a->shape[d] == a.y->shape[d] && a.b->shape[d] == a.y->shape[d],
@@ -196,14 +204,15 @@ itp_status matmul_workspace(void *self, const itp_launch *l, uint64_t *bytes, it
   return ITP_OK;
 }
 
-// ---- linear layers ------------------------------------------------------------------------------------------------
+// ---- linear layers
+// ------------------------------------------------------------------------------------------------
 
 struct LinearSizes {
   int64_t rows, in, out;
 };
 
-itp_status linear_sizes(const char *name, const itp_tensor *x, const itp_tensor *weight, const itp_tensor *grad,
-                        LinearSizes *out, itp_error *err) {
+itp_status linear_sizes(const char *name, const itp_tensor *x, const itp_tensor *weight,
+                        const itp_tensor *grad, LinearSizes *out, itp_error *err) {
   ITP_REQUIRE(name, x->ndim == 2 && weight->ndim == 2 && grad->ndim == 2, "expected matrices");
   *out = {x->shape[0], x->shape[1], weight->shape[0]};
   ITP_REQUIRE(name, weight->shape[1] == out->in && grad->shape[0] == out->rows && grad->shape[1] == out->out,
@@ -256,7 +265,8 @@ ITP_CPU_KERNEL_WITH(LinearForward, matmul_workspace) {
 
 ITP_CPU_KERNEL_WITH(LinearBackwardInput, matmul_workspace) {
   LinearSizes size;
-  if (const itp_status status = linear_sizes("LinearBackwardInput", a.dx, a.weight, a.grad, &size, err)) return status;
+  if (const itp_status status = linear_sizes("LinearBackwardInput", a.dx, a.weight, a.grad, &size, err))
+    return status;
   return with_float("LinearBackwardInput", a.dx, err, [&](auto element) {
     using T = decltype(element);
     Product<T> p;
@@ -271,7 +281,8 @@ ITP_CPU_KERNEL_WITH(LinearBackwardInput, matmul_workspace) {
 
 ITP_CPU_KERNEL_WITH(LinearBackwardWeight, matmul_workspace) {
   LinearSizes size;
-  if (const itp_status status = linear_sizes("LinearBackwardWeight", a.x, a.dweight, a.grad, &size, err)) return status;
+  if (const itp_status status = linear_sizes("LinearBackwardWeight", a.x, a.dweight, a.grad, &size, err))
+    return status;
   return with_float("LinearBackwardWeight", a.dweight, err, [&](auto element) {
     using T = decltype(element);
     Product<T> p;

@@ -6,22 +6,27 @@
 namespace itp {
 namespace {
 
-constexpr int64_t kParts = 32;  // shares of the rows; a function of the shape, so that sums do not depend on threads
+constexpr int64_t kParts =
+    32;  // shares of the rows; a function of the shape, so that sums do not depend on threads
 constexpr int64_t kRowsInBlock = 64;
 
 int64_t parts_of(int64_t rows) { return std::clamp<int64_t>(rows / 32, 1, kParts); }
 
-// The gradients of weight and bias that one share of the rows gives: blocks of rows in A, their sum in double.
+// The gradients of weight and bias that one share of the rows gives: blocks of rows in A, their sum in
+// double.
 template <class A>
 struct Partial {
   double *weight, *bias;
   A *block_weight, *block_bias;
   int64_t columns;
 
-  static uint64_t bytes(int64_t columns) { return static_cast<uint64_t>(columns) * 2 * (sizeof(double) + sizeof(A)); }
+  static uint64_t bytes(int64_t columns) {
+    return static_cast<uint64_t>(columns) * 2 * (sizeof(double) + sizeof(A));
+  }
 
   Partial(void *workspace, int64_t part, int64_t n) : columns(n) {
-    weight = reinterpret_cast<double *>(static_cast<char *>(workspace) + static_cast<uint64_t>(part) * bytes(n));
+    weight =
+        reinterpret_cast<double *>(static_cast<char *>(workspace) + static_cast<uint64_t>(part) * bytes(n));
     bias = weight + n;
     block_weight = reinterpret_cast<A *>(bias + n);
     block_bias = block_weight + n;
@@ -41,15 +46,16 @@ itp_status backward_workspace(void *, const itp_launch *l, uint64_t *bytes, itp_
   if (const itp_status status = itp_unpack_LayerNormBackward(l, &a, err)) return status;
   const RowShape shape = rows_of(a.x);
   const bool wanted = a.dweight != nullptr || a.dbias != nullptr;
-  const uint64_t part = item_size(a.x) == 8 ? Partial<double>::bytes(shape.columns) : Partial<float>::bytes(shape.columns);
+  const uint64_t part =
+      item_size(a.x) == 8 ? Partial<double>::bytes(shape.columns) : Partial<float>::bytes(shape.columns);
   *bytes = wanted ? static_cast<uint64_t>(parts_of(shape.rows)) * part : 0;
   return ITP_OK;
 }
 
 // out (+)= the sum of the shares' totals, each `stride` doubles behind the one before.
 template <class T>
-void join(Pool &pool, const RowTable<T> &rows, const double *totals, int64_t parts, int64_t stride, const itp_tensor *out,
-          bool accumulate) {
+void join(Pool &pool, const RowTable<T> &rows, const double *totals, int64_t parts, int64_t stride,
+          const itp_tensor *out, bool accumulate) {
   if (out == nullptr) return;
   pool.range(itp_numel(out), 4 * kBlock, [&](int64_t begin, int64_t end) {
     for (; begin < end; begin += kBlock) {
@@ -104,16 +110,18 @@ ITP_CPU_KERNEL_WITH(LayerNormBackward, backward_workspace) {
       for (int64_t row = begin; row < end; ++row) {
         const T *x = data<T>(a.x) + row * shape.columns, *grad = data<T>(a.grad) + row * shape.columns;
         const size_t n = static_cast<size_t>(shape.columns);
-        rows.layer_norm_backward(x, data<T>(a.weight), grad, data<T>(a.dx) + row * shape.columns, n, mean[row], rstd[row]);
+        rows.layer_norm_backward(x, data<T>(a.weight), grad, data<T>(a.dx) + row * shape.columns, n,
+                                 mean[row], rstd[row]);
         if (bytes == 0) continue;
         rows.layer_norm_parameters(x, grad, sums.block_weight, sums.block_bias, n, mean[row], rstd[row]);
         if ((row - begin) % kRowsInBlock == kRowsInBlock - 1) sums.close_block();
       }
       if (bytes > 0) sums.close_block();
     };
-    cpu.pool.range(parts, 16384 / (shape.columns * shape.rows / parts + 1) + 1, [&](int64_t begin, int64_t end) {
-      for (int64_t part = begin; part < end; ++part) share(part);
-    });
+    cpu.pool.range(parts, 16384 / (shape.columns * shape.rows / parts + 1) + 1,
+                   [&](int64_t begin, int64_t end) {
+                     for (int64_t part = begin; part < end; ++part) share(part);
+                   });
     if (bytes == 0) return ITP_OK;
     const double *totals = static_cast<const double *>(l->workspace);
     const int64_t stride = static_cast<int64_t>(Partial<A>::bytes(shape.columns) / sizeof(double));

@@ -11,7 +11,8 @@ ITP_CPU_KERNEL(AccumulateGrad) {
   return with_float("AccumulateGrad", a.y, err, [&](auto element) {
     using T = decltype(element);
     cpu.pool.range(n, 32768, [&](int64_t begin, int64_t end) {
-      cpu.simd.rows<T>().axpy(data<T>(a.grad) + begin, rate, data<T>(a.y) + begin, static_cast<size_t>(end - begin));
+      cpu.simd.rows<T>().axpy(data<T>(a.grad) + begin, rate, data<T>(a.y) + begin,
+                              static_cast<size_t>(end - begin));
     });
     return ITP_OK;
   });

@@ -3,95 +3,25 @@
 // The order of additions depends on shapes alone, never on threads: rows are summed in 64 running totals
 // (simd/vector.h), blocks of a row in double, columns in blocks of 64 rows.
 #include <algorithm>
-
 #include <cstring>
 
 #include "kernels/kernel.h"
+#include "kernels/reduce_plan.h"
 
 namespace itp {
 namespace {
 
-constexpr int64_t kRowBlock = 4096;    // elements of a row that are summed before they go to the next level
-constexpr int64_t kColumns = 1024;     // neighbouring outputs that one task keeps totals of
-constexpr int64_t kRowParts = 8;       // shares of the rows, where there are few columns
-constexpr int64_t kRowsInBlock = 64;   // rows added before their total goes to the next level
-constexpr int64_t kSplit = 1 << 16;    // elements of one output for one task, where there are few outputs
-constexpr int64_t kMaxParts = 256;     // partial results of one output
+constexpr int64_t kColumns = 1024;    // neighbouring outputs that one task keeps totals of
+constexpr int64_t kRowParts = 8;      // shares of the rows, where there are few columns
+constexpr int64_t kRowsInBlock = 64;  // rows added before their total goes to the next level
+constexpr int64_t kSplit = 1 << 16;   // elements of one output for one task, where there are few outputs
+constexpr int64_t kMaxParts = 256;    // partial results of one output
 
 enum class Reduction { kSum, kMean, kMax, kMin };
 
-// Dimensions of x: those kept come with y's strides, those reduced with none. Strides in bytes.
-struct Plan {
-  itp_strided kept;     // operands: x, y
-  itp_strided reduced;  // operand: x, from 0
-  int64_t outputs = 0, terms = 0;
-};
-
-bool make_plan(const itp_tensor *x, const itp_tensor *y, Plan *plan) {
-  if (x->ndim != y->ndim || x->ndim > ITP_MAX_RANK) return false;
-  const int64_t x_size = item_size(x), y_size = item_size(y);
-  itp_strided_clear(&plan->kept, 2);
-  itp_strided_clear(&plan->reduced, 1);
-  plan->outputs = plan->terms = 1;
-  for (int32_t d = 0; d < x->ndim; ++d) {
-    const int64_t strides[] = {itp_stride(x, d) * x_size, itp_stride(y, d) * y_size};
-    if (y->shape[d] == x->shape[d]) {
-      itp_strided_add(&plan->kept, x->shape[d], strides);
-      plan->outputs *= x->shape[d];
-    } else if (y->shape[d] == 1) {
-      itp_strided_add(&plan->reduced, x->shape[d], strides);
-      plan->terms *= x->shape[d];
-    } else {
-      return false;
-    }
-  }
-  plan->kept.data[0] = itp_data(x);
-  plan->kept.data[1] = itp_data(y);
-  plan->reduced.data[0] = nullptr;
-  itp_strided_ready(&plan->kept);
-  itp_strided_ready(&plan->reduced);
-  return true;
-}
-
-// A walk moved to the run and place of element `index`; gives the byte offsets of that element.
-void seek(const itp_strided &walk, int64_t index, int64_t *offsets) {
-  for (int k = 0; k < walk.n_operands; ++k) offsets[k] = index % walk.count * walk.step[k];
-  index /= walk.count;
-  for (int d = walk.n_outer - 1; d >= 0; --d, index /= walk.shape[d + 1]) {
-    for (int k = 0; k < walk.n_operands; ++k) offsets[k] += index % walk.shape[d] * walk.stride[k][d];
-  }
-}
-
-// Terms [begin, end) of one output in blocks of contiguous elements as T is stored: f(block, n).
-template <class T, class F>
-void each_block(const Plan &plan, const char *x, int64_t begin, int64_t end, const F &f) {
-  alignas(64) T room[kBlock];
-  const itp_strided &walk = plan.reduced;
-  int64_t filled = 0;
-  while (begin < end) {
-    int64_t offset = 0;
-    seek(walk, begin, &offset);
-    int64_t n = std::min(end - begin, walk.count - begin % walk.count);
-    const char *place = x + offset;
-    if (walk.step[0] == sizeof(T) && filled == 0 && n >= 64) {
-      n = std::min(n, kRowBlock);
-      f(reinterpret_cast<const T *>(place), n);
-    } else {
-      n = std::min(n, kBlock - filled);
-      gather(sizeof(T), place, walk.step[0], reinterpret_cast<char *>(room + filled), n);
-      filled += n;
-      if (filled == kBlock) {
-        f(room, filled);
-        filled = 0;
-      }
-    }
-    begin += n;
-  }
-  if (filled > 0) f(room, filled);
-}
-
-// ---- what is reduced --------------------------------------------------------------------------------------------
-// An Op has: Total (what partial results are), start(), block(total, x, n), join(total, total), finish(total, terms).
+// ---- what is reduced
+// -------------------------------------------------------------------------------------------- An Op has:
+// Total (what partial results are), start(), block(total, x, n), join(total, total), finish(total, terms).
 
 template <class T>
 struct FloatSum {
@@ -151,7 +81,8 @@ struct Extreme {
   }
 };
 
-// ---- how it is walked -------------------------------------------------------------------------------------------
+// ---- how it is walked
+// -------------------------------------------------------------------------------------------
 
 template <class T, class Op>
 typename Op::Total reduce_terms(const Plan &plan, const Op &op, const char *x, int64_t begin, int64_t end) {
@@ -179,7 +110,8 @@ void reduce(Pool &pool, const Plan &plan, const Op &op, const Finish &finish) {
       char *y;
       place(output, &x, &y);
       pool.tasks(parts, [&](int64_t part) {
-        totals[part] = reduce_terms<T>(plan, op, x, plan.terms * part / parts, plan.terms * (part + 1) / parts);
+        totals[part] =
+            reduce_terms<T>(plan, op, x, plan.terms * part / parts, plan.terms * (part + 1) / parts);
       });
       for (int64_t part = 1; part < parts; ++part) op.join(&totals[0], totals[part]);
       finish(y, totals[0]);
@@ -222,7 +154,8 @@ void add_rows(const Plan &plan, const RowTable<T> &rows, const char *x, int64_t 
 template <class T, class Finish>
 void sum_columns(Pool &pool, const Plan &plan, const RowTable<T> &rows, const Finish &finish) {
   const itp_strided &kept = plan.kept;
-  const int64_t per_run = (kept.count + kColumns - 1) / kColumns, chunks = plan.outputs / kept.count * per_run;
+  const int64_t per_run = (kept.count + kColumns - 1) / kColumns,
+                chunks = plan.outputs / kept.count * per_run;
   const int64_t parts = chunks < 2 * kRowParts ? std::clamp<int64_t>(plan.terms / 32, 1, kRowParts) : 1;
   // f(x, y, n) with a chunk's places and outputs.
   const auto with_chunk = [&](int64_t chunk, const auto &f) {
@@ -232,15 +165,16 @@ void sum_columns(Pool &pool, const Plan &plan, const RowTable<T> &rows, const Fi
     f(kept.data[0] + offsets[0], kept.data[1] + offsets[1], std::min(kColumns, kept.count - column));
   };
   if (parts == 1) {
-    pool.range(chunks, 32768 / (plan.terms * std::min(kColumns, kept.count)) + 1, [&](int64_t begin, int64_t end) {
-      for (int64_t chunk = begin; chunk < end; ++chunk) {
-        with_chunk(chunk, [&](const char *x, char *y, int64_t n) {
-          double total[kColumns];
-          add_rows<T>(plan, rows, x, 0, plan.terms, static_cast<size_t>(n), total);
-          finish(y, total, n);
-        });
-      }
-    });
+    pool.range(chunks, 32768 / (plan.terms * std::min(kColumns, kept.count)) + 1,
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t chunk = begin; chunk < end; ++chunk) {
+                   with_chunk(chunk, [&](const char *x, char *y, int64_t n) {
+                     double total[kColumns];
+                     add_rows<T>(plan, rows, x, 0, plan.terms, static_cast<size_t>(n), total);
+                     finish(y, total, n);
+                   });
+                 }
+               });
     return;
   }
   for (int64_t chunk = 0; chunk < chunks; ++chunk) {  // few columns: their rows are shared out
@@ -248,8 +182,8 @@ void sum_columns(Pool &pool, const Plan &plan, const RowTable<T> &rows, const Fi
       double totals[kRowParts][kColumns];
       pool.range(parts, 32768 / (plan.terms * n / parts + 1) + 1, [&](int64_t begin, int64_t end) {
         for (int64_t part = begin; part < end; ++part) {
-          add_rows<T>(plan, rows, x, plan.terms * part / parts, plan.terms * (part + 1) / parts, static_cast<size_t>(n),
-                      totals[part]);
+          add_rows<T>(plan, rows, x, plan.terms * part / parts, plan.terms * (part + 1) / parts,
+                      static_cast<size_t>(n), totals[part]);
         }
       });
       for (int64_t part = 1; part < parts; ++part) {
@@ -269,10 +203,12 @@ template <class T>
 void sum_floats(Provider &cpu, const Plan &plan, Reduction kind, bool accumulate) {
   const RowTable<T> &rows = cpu.simd.rows<T>();
   const double terms = static_cast<double>(plan.terms);
-  const auto result = [=](double total) { return static_cast<acc<T>>(kind == Reduction::kMean ? total / terms : total); };
+  const auto result = [=](double total) {
+    return static_cast<acc<T>>(kind == Reduction::kMean ? total / terms : total);
+  };
   const itp_strided &kept = plan.kept;
-  const bool columns = plan.terms > 1 && kept.count >= 8 && kept.step[0] == sizeof(T) && kept.step[1] == sizeof(T) &&
-                       plan.reduced.step[0] != sizeof(T);
+  const bool columns = plan.terms > 1 && kept.count >= 8 && kept.step[0] == sizeof(T) &&
+                       kept.step[1] == sizeof(T) && plan.reduced.step[0] != sizeof(T);
   if (columns) {
     sum_columns<T>(cpu.pool, plan, rows, [&](char *place, const double *totals, int64_t n) {
       acc<T> results[kColumns];
@@ -293,23 +229,35 @@ void sum_floats(Provider &cpu, const Plan &plan, Reduction kind, bool accumulate
 template <class F>
 void with_stored_type(const itp_tensor *t, const F &f) {
   switch (dtype_of(t)) {
-    case ITP_DT_I8: return f(int8_t());
-    case ITP_DT_U16: return f(uint16_t());
-    case ITP_DT_I16: return f(int16_t());
-    case ITP_DT_U32: return f(uint32_t());
-    case ITP_DT_I32: return f(int32_t());
-    case ITP_DT_U64: return f(uint64_t());
-    case ITP_DT_I64: return f(int64_t());
-    case ITP_DT_BF16: return f(bf16());
-    case ITP_DT_F16: return f(f16());
-    case ITP_DT_F32: return f(float());
-    case ITP_DT_F64: return f(double());
-    default: return f(uint8_t());
+    case ITP_DT_I8:
+      return f(int8_t());
+    case ITP_DT_U16:
+      return f(uint16_t());
+    case ITP_DT_I16:
+      return f(int16_t());
+    case ITP_DT_U32:
+      return f(uint32_t());
+    case ITP_DT_I32:
+      return f(int32_t());
+    case ITP_DT_U64:
+      return f(uint64_t());
+    case ITP_DT_I64:
+      return f(int64_t());
+    case ITP_DT_BF16:
+      return f(bf16());
+    case ITP_DT_F16:
+      return f(f16());
+    case ITP_DT_F32:
+      return f(float());
+    case ITP_DT_F64:
+      return f(double());
+    default:
+      return f(uint8_t());
   }
 }
 
-itp_status reduction(Provider &cpu, const char *name, Reduction kind, const itp_tensor *x, const itp_tensor *y,
-                     itp_error *err) {
+itp_status reduction(Provider &cpu, const char *name, Reduction kind, const itp_tensor *x,
+                     const itp_tensor *y, itp_error *err) {
   Plan plan;
   ITP_REQUIRE(name, make_plan(x, y, &plan), "y's sizes must be x's or 1");
   if (plan.outputs == 0) return ITP_OK;
@@ -323,7 +271,8 @@ itp_status reduction(Provider &cpu, const char *name, Reduction kind, const itp_
     } else if (kind == Reduction::kMin) {
       reduce<T>(cpu.pool, plan, Extreme<T, false>(), store);
     } else if constexpr (std::is_integral_v<T>) {
-      reduce<T>(cpu.pool, plan, IntegerSum<T>(), [](char *place, uint64_t total) { put<T>(place, static_cast<T>(total)); });
+      reduce<T>(cpu.pool, plan, IntegerSum<T>(),
+                [](char *place, uint64_t total) { put<T>(place, static_cast<T>(total)); });
     } else {
       sum_floats<T>(cpu, plan, kind, false);
     }
@@ -340,7 +289,8 @@ ITP_CPU_KERNEL(MinForward) { return reduction(cpu, "MinForward", Reduction::kMin
 
 // A sum of columns like the others, so it stands here and not with the products.
 ITP_CPU_KERNEL(LinearBackwardBias) {
-  ITP_REQUIRE("LinearBackwardBias", a.grad->ndim == 2 && a.dbias->ndim == 1 && a.grad->shape[1] == a.dbias->shape[0],
+  ITP_REQUIRE("LinearBackwardBias",
+              a.grad->ndim == 2 && a.dbias->ndim == 1 && a.grad->shape[1] == a.dbias->shape[0],
               "expected (R, O) and (O)");
   int64_t shape[] = {1, a.dbias->shape[0]};
   itp_tensor row = *a.dbias;
@@ -367,7 +317,8 @@ ITP_CPU_KERNEL(SquaredNorm) {
     cpu.pool.tasks(parts, [&](int64_t part) {
       const int64_t end = n * (part + 1) / parts;
       for (int64_t i = n * part / parts; i < end; i += kRowBlock) {
-        totals[part] += cpu.simd.rows<T>().sum_squares(x + i, static_cast<size_t>(std::min(end - i, kRowBlock)));
+        totals[part] +=
+            cpu.simd.rows<T>().sum_squares(x + i, static_cast<size_t>(std::min(end - i, kRowBlock)));
       }
     });
     double total = 0;

@@ -7,10 +7,11 @@
 namespace itp {
 namespace {
 
-// y = x in columns [keep_begin, keep_end) of each row, else 0; the two are functions of the row within its matrix.
+// y = x in columns [keep_begin, keep_end) of each row, else 0; the two are functions of the row within its
+// matrix.
 template <class F>
-itp_status keep_columns(Provider &cpu, const char *name, const itp_tensor *x, const itp_tensor *y, itp_error *err,
-                        const F &kept) {
+itp_status keep_columns(Provider &cpu, const char *name, const itp_tensor *x, const itp_tensor *y,
+                        itp_error *err, const F &kept) {
   ITP_REQUIRE(name, x->ndim >= 2, "x needs rows and columns, two dimensions at least");
   const RowShape shape = rows_of(x);
   const int64_t size = item_size(x), height = x->shape[x->ndim - 2];
@@ -20,7 +21,8 @@ itp_status keep_columns(Provider &cpu, const char *name, const itp_tensor *x, co
       char *to = itp_data(y) + row * shape.columns * size;
       const auto [first, last] = kept(row % height, shape.columns);
       memset(to, 0, static_cast<size_t>(first * size));
-      if (from != to) memcpy(to + first * size, from + first * size, static_cast<size_t>((last - first) * size));
+      if (from != to)
+        memcpy(to + first * size, from + first * size, static_cast<size_t>((last - first) * size));
       memset(to + last * size, 0, static_cast<size_t>((shape.columns - last) * size));
     }
   });

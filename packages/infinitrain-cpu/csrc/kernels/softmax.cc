@@ -36,7 +36,8 @@ ITP_CPU_KERNEL(SoftmaxBackward) {
     const auto backward = cpu.simd.rows<T>().softmax_backward;
     for_rows(cpu.pool, shape, 2, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin * shape.columns; i < end * shape.columns; i += shape.columns) {
-        backward(data<T>(a.y) + i, data<T>(a.grad) + i, data<T>(a.dx) + i, static_cast<size_t>(shape.columns), 1);
+        backward(data<T>(a.y) + i, data<T>(a.grad) + i, data<T>(a.dx) + i, static_cast<size_t>(shape.columns),
+                 1);
       }
     });
     return ITP_OK;

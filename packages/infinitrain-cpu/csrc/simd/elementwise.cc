@@ -43,8 +43,8 @@ ITP_BINARY(Mul, a *b)
 ITP_BINARY(Div, a / b)
 ITP_BINARY(Maximum, maximum(a, b))
 ITP_BINARY(Minimum, minimum(a, b))
-ITP_BINARY(TanhBackward, b *(1 - a * a))
-ITP_BINARY(SigmoidBackward, b *(a *(1 - a)))
+ITP_BINARY(TanhBackward, b * (1 - a * a))
+ITP_BINARY(SigmoidBackward, b *(a * (1 - a)))
 ITP_BINARY(ReluBackward, a > 0 ? b : V{})
 ITP_BINARY(GeluTanhBackward, gelu_tanh_backward(a, b))
 ITP_BINARY(GeluErfBackward, gelu_erf_backward(a, b))
@@ -115,18 +115,17 @@ void compare(const T *a, const T *b, uint8_t *y, size_t n) {
 
 template <class T>
 constexpr ElementwiseTable<T> elementwise_table() {
-  return {
-      {unary<T, Neg>, unary<T, Abs>, unary<T, Reciprocal>, unary<T, Sqrt>, unary<T, Rsqrt>, unary<T, Exp>,
-       unary<T, Log>, unary<T, Sin>, unary<T, Cos>, unary<T, Tanh>, unary<T, Sigmoid>, unary<T, Relu>,
-       unary<T, GeluTanh>, unary<T, GeluErf>},
-      {binary<T, Add>, binary<T, Sub>, binary<T, Mul>, binary<T, Div>, binary<T, Maximum>, binary<T, Minimum>,
-       binary_scalar<T, power>, binary_scalar<T, floor_divide>, binary_scalar<T, remainder>,
-       binary<T, TanhBackward>, binary<T, SigmoidBackward>, binary<T, ReluBackward>, binary<T, GeluTanhBackward>,
-       binary<T, GeluErfBackward>},
-      {compare<T, Compare::kEquals>, compare<T, Compare::kLt>, compare<T, Compare::kLe>, compare<T, Compare::kGt>,
-       compare<T, Compare::kGe>},
-      add_scalar<T>,
-      mul_scalar<T>};
+  return {{unary<T, Neg>, unary<T, Abs>, unary<T, Reciprocal>, unary<T, Sqrt>, unary<T, Rsqrt>, unary<T, Exp>,
+           unary<T, Log>, unary<T, Sin>, unary<T, Cos>, unary<T, Tanh>, unary<T, Sigmoid>, unary<T, Relu>,
+           unary<T, GeluTanh>, unary<T, GeluErf>},
+          {binary<T, Add>, binary<T, Sub>, binary<T, Mul>, binary<T, Div>, binary<T, Maximum>,
+           binary<T, Minimum>, binary_scalar<T, power>, binary_scalar<T, floor_divide>,
+           binary_scalar<T, remainder>, binary<T, TanhBackward>, binary<T, SigmoidBackward>,
+           binary<T, ReluBackward>, binary<T, GeluTanhBackward>, binary<T, GeluErfBackward>},
+          {compare<T, Compare::kEquals>, compare<T, Compare::kLt>, compare<T, Compare::kLe>,
+           compare<T, Compare::kGt>, compare<T, Compare::kGe>},
+          add_scalar<T>,
+          mul_scalar<T>};
 }
 
 // Between a half type and float.

@@ -1,5 +1,5 @@
-// Elementary functions on vectors: float by polynomials to a few units in the last place, correct for infinities,
-// NaN, zeros of both signs and subnormal numbers; double one lane at a time by libm.
+// Elementary functions on vectors: float by polynomials to a few units in the last place, correct for
+// infinities, NaN, zeros of both signs and subnormal numbers; double one lane at a time by libm.
 #pragma once
 
 #include "simd/vector.h"
@@ -30,8 +30,8 @@ ITP_INLINE f32v polynomial(f32v x, float c0, C... rest) {
 }
 
 // e^x = 2^n e^r with |r| <= ln(2) / 2; ln 2 in two parts, the first short enough for n times it to be exact.
-// Polynomial: Moshier, Cephes, expf. 2^n is applied in two halves, so that subnormal results come out rounded once
-// and results up to FLT_MAX do not pass through infinity.
+// Polynomial: Moshier, Cephes, expf. 2^n is applied in two halves, so that subnormal results come out rounded
+// once and results up to FLT_MAX do not pass through infinity.
 ITP_INLINE f32v exp(f32v x) {
   constexpr float kMagic = 0x1.8p23f;  // adding it leaves the nearest integer in the low bits
   x = x > 89.0f ? all<f32v>(89.0f) : x;
@@ -70,8 +70,9 @@ ITP_INLINE f32v log(f32v x) {
   const f32v e = __builtin_convertvector(exponent, f32v);
   const f32v f = m - 1.0f;
   const f32v z = f * f;
-  f32v p = polynomial(f, 7.0376836292e-2f, -1.1514610310e-1f, 1.1676998740e-1f, -1.2420140846e-1f, 1.4249322787e-1f,
-                      -1.6668057665e-1f, 2.0000714765e-1f, -2.4999993993e-1f, 3.3333331174e-1f);
+  f32v p =
+      polynomial(f, 7.0376836292e-2f, -1.1514610310e-1f, 1.1676998740e-1f, -1.2420140846e-1f,
+                 1.4249322787e-1f, -1.6668057665e-1f, 2.0000714765e-1f, -2.4999993993e-1f, 3.3333331174e-1f);
   p = fma(e, all<f32v>(-2.12194440e-4f), p * f * z);
   p = fma(z, all<f32v>(-0.5f), p);
   f32v y = fma(e, all<f32v>(0.693359375f), f + p);
@@ -83,7 +84,8 @@ ITP_INLINE f64v log(f64v x) {
   return each_lane(x, [](double v) { return __builtin_log(v); });
 }
 
-// Range reduction of large arguments is libm's; these two are called for tables of positions, not in hot loops.
+// Range reduction of large arguments is libm's; these two are called for tables of positions, not in hot
+// loops.
 ITP_INLINE f32v sin(f32v x) {
   return each_lane(x, [](float v) { return __builtin_sinf(v); });
 }
@@ -135,7 +137,7 @@ ITP_INLINE f64v erf(f64v x) {
 
 // 1/2 (1 + tanh u) = sigmoid(2 u), which keeps its relative precision where tanh is near -1.
 // u = sqrt(2 / pi) (x + 0.044715 x^3). Hendrycks and Gimpel 2016.
-constexpr double kGeluLinear = 1.5957691216057308;          // 2 sqrt(2 / pi)
+constexpr double kGeluLinear = 1.5957691216057308;  // 2 sqrt(2 / pi)
 constexpr double kGeluCubic = kGeluLinear * 0.044715;
 constexpr double kSqrtHalf = 0.70710678118654752;
 constexpr double kInvSqrtTwoPi = 0.39894228040143268;

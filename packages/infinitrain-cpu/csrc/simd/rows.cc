@@ -80,8 +80,8 @@ void softmax_backward(const S *y, const S *grad, S *dx, size_t n, acc<S> scale) 
   each<vec<S>>(n, [=](auto at) { at.store(dx, at.load(y) * scale * (at.load(grad) - dot)); });
 }
 
-// One pass over memory: a block's maximum and sum are found while it is in the first-level cache, and the sum so
-// far is rescaled when the maximum grows.
+// One pass over memory: a block's maximum and sum are found while it is in the first-level cache, and the sum
+// so far is rescaled when the maximum grows.
 template <class S>
 acc<S> log_sum_exp(const S *x, size_t n) {
   using A = acc<S>;
@@ -111,14 +111,17 @@ void cross_entropy_backward(const S *x, S *dx, size_t n, acc<S> lse, acc<S> grad
 // ---- LayerNorm. Ba, Kiros and Hinton 2016 ---------------------------------------------------------------
 
 template <class S>
-void layer_norm(const S *x, const S *weight, const S *bias, S *y, size_t n, double eps, acc<S> *mean, acc<S> *rstd) {
+void layer_norm(const S *x, const S *weight, const S *bias, S *y, size_t n, double eps, acc<S> *mean,
+                acc<S> *rstd) {
   using A = acc<S>;
   using V = vec<S>;
   const A center = sum<V>(n, [=](auto at) { return at.load(x); }) / static_cast<A>(n);
-  const A variance = sum<V>(n, [=](auto at) {
-                       const V d = at.load(x) - center;
-                       return d * d;
-                     }) / static_cast<A>(n);
+  const A variance = sum<V>(n,
+                            [=](auto at) {
+                              const V d = at.load(x) - center;
+                              return d * d;
+                            }) /
+                     static_cast<A>(n);
   const A scale = static_cast<A>(1 / __builtin_sqrt(variance + eps));
   each<V>(n, [=](auto at) {
     V v = (at.load(x) - center) * scale;
@@ -132,10 +135,13 @@ void layer_norm(const S *x, const S *weight, const S *bias, S *y, size_t n, doub
 
 // With h = (x - mean) rstd and u = grad weight: dx = rstd (u - mean(u) - h mean(u h)).
 template <class S>
-void layer_norm_backward(const S *x, const S *weight, const S *grad, S *dx, size_t n, acc<S> mean, acc<S> rstd) {
+void layer_norm_backward(const S *x, const S *weight, const S *grad, S *dx, size_t n, acc<S> mean,
+                         acc<S> rstd) {
   using A = acc<S>;
   using V = vec<S>;
-  const auto scaled = [=](auto at) { return weight != nullptr ? at.load(grad) * at.load(weight) : at.load(grad); };
+  const auto scaled = [=](auto at) {
+    return weight != nullptr ? at.load(grad) * at.load(weight) : at.load(grad);
+  };
   const A size = static_cast<A>(n);
   const A mean_u = sum<V>(n, scaled) / size;
   const A mean_uh = sum<V>(n, [=](auto at) { return scaled(at) * ((at.load(x) - mean) * rstd); }) / size;
@@ -176,9 +182,21 @@ void adam(const S *grad, S *param, acc<S> *m, acc<S> *v, size_t n, const AdamCon
 
 template <class S>
 constexpr RowTable<S> row_table() {
-  return {sum_row<S>,     sum_squares<S>,         add_to<S>, add_four_to<S>, softmax<S>,
-          softmax_backward<S>, log_sum_exp<S>,    cross_entropy_backward<S>, layer_norm<S>,
-          layer_norm_backward<S>, layer_norm_parameters<S>, multiply<S>, axpy<S>, adam<S>, add_bias<S>};
+  return {sum_row<S>,
+          sum_squares<S>,
+          add_to<S>,
+          add_four_to<S>,
+          softmax<S>,
+          softmax_backward<S>,
+          log_sum_exp<S>,
+          cross_entropy_backward<S>,
+          layer_norm<S>,
+          layer_norm_backward<S>,
+          layer_norm_parameters<S>,
+          multiply<S>,
+          axpy<S>,
+          adam<S>,
+          add_bias<S>};
 }
 
 }  // namespace

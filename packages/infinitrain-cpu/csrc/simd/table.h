@@ -1,5 +1,5 @@
-// What is compiled once per instruction set: functions over contiguous spans, reached through one table that init
-// chooses. Strides, dtypes, threads and argument checks live outside, compiled once (kernels/).
+// What is compiled once per instruction set: functions over contiguous spans, reached through one table that
+// init chooses. Strides, dtypes, threads and argument checks live outside, compiled once (kernels/).
 #pragma once
 
 #include <cstddef>
@@ -28,13 +28,37 @@ template <class T>
 using acc = typename Accumulator<T>::type;
 
 enum class Unary {
-  kNeg, kAbs, kReciprocal, kSqrt, kRsqrt, kExp, kLog, kSin, kCos, kTanh, kSigmoid, kRelu, kGeluTanh, kGeluErf,
+  kNeg,
+  kAbs,
+  kReciprocal,
+  kSqrt,
+  kRsqrt,
+  kExp,
+  kLog,
+  kSin,
+  kCos,
+  kTanh,
+  kSigmoid,
+  kRelu,
+  kGeluTanh,
+  kGeluErf,
   kCount
 };
 enum class Binary {
-  kAdd, kSub, kMul, kDiv, kMaximum, kMinimum, kPow, kFloorDivide, kRemainder,
-  kTanhBackward, kSigmoidBackward, kReluBackward,  // (y, grad)
-  kGeluTanhBackward, kGeluErfBackward,             // (x, grad)
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kMaximum,
+  kMinimum,
+  kPow,
+  kFloorDivide,
+  kRemainder,
+  kTanhBackward,
+  kSigmoidBackward,
+  kReluBackward,  // (y, grad)
+  kGeluTanhBackward,
+  kGeluErfBackward,  // (x, grad)
   kCount
 };
 enum class Compare { kEquals, kLt, kLe, kGt, kGe, kCount };
@@ -53,9 +77,9 @@ template <class A>
 struct AdamConstants {
   A beta1, beta2, eps;
   A rest1, rest2;  // 1 - beta1, 1 - beta2
-  A decay;       // 1 - lr weight_decay
-  A step_size;   // lr / (1 - beta1^step)
-  A rsqrt_bias;  // 1 / sqrt(1 - beta2^step)
+  A decay;         // 1 - lr weight_decay
+  A step_size;     // lr / (1 - beta1^step)
+  A rsqrt_bias;    // 1 / sqrt(1 - beta2^step)
   A grad_scale;
 };
 
@@ -65,18 +89,19 @@ struct RowTable {
   using A = acc<S>;
   double (*sum)(const S *x, size_t n);
   double (*sum_squares)(const S *x, size_t n);
-  void (*add_to)(const S *x, A *total, size_t n);                   // total += x
-  void (*add_four_to)(const S *const x[4], A *total, size_t n);     // total += (x0 + x1) + (x2 + x3)
+  void (*add_to)(const S *x, A *total, size_t n);                // total += x
+  void (*add_four_to)(const S *const x[4], A *total, size_t n);  // total += (x0 + x1) + (x2 + x3)
   void (*softmax)(const S *x, S *y, size_t n, A scale);
   void (*softmax_backward)(const S *y, const S *grad, S *dx, size_t n, A scale);
   A (*log_sum_exp)(const S *x, size_t n);
   void (*cross_entropy_backward)(const S *x, S *dx, size_t n, A lse, A grad);  // dx = exp(x - lse) grad
-  void (*layer_norm)(const S *x, const S *weight, const S *bias, S *y, size_t n, double eps, A *mean, A *rstd);
+  void (*layer_norm)(const S *x, const S *weight, const S *bias, S *y, size_t n, double eps, A *mean,
+                     A *rstd);
   void (*layer_norm_backward)(const S *x, const S *weight, const S *grad, S *dx, size_t n, A mean, A rstd);
   // dweight += grad (x - mean) rstd, dbias += grad
   void (*layer_norm_parameters)(const S *x, const S *grad, A *dweight, A *dbias, size_t n, A mean, A rstd);
   void (*multiply)(const S *x, const A *factor, S *y, size_t n);  // y = x factor, 0 where factor is 0
-  void (*axpy)(const S *x, A rate, S *y, size_t n);  // y += rate x
+  void (*axpy)(const S *x, A rate, S *y, size_t n);               // y += rate x
   void (*adam)(const S *grad, S *param, A *m, A *v, size_t n, const AdamConstants<A> &c);
   void (*add_bias)(const A *x, const S *bias, S *y, size_t n);  // y = x + bias (no bias: NULL), rounded once
 };
@@ -114,7 +139,8 @@ inline const RowTable<f16> &Simd::rows<f16>() const {
   return rows_f16;
 }
 
-// One definition per instruction set; those that the compiler cannot make for this processor family are absent.
+// One definition per instruction set; those that the compiler cannot make for this processor family are
+// absent.
 const Simd &simd_baseline();
 const Simd &simd_avx2();
 const Simd &simd_avx512();

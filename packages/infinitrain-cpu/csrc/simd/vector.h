@@ -1,7 +1,7 @@
-// Vectors of the instruction set that this file is compiled for, on the compiler's vector extension: + - * / and
-// comparisons are operators, a mask selects with ?:. Everything is inside ITP_ISA, a namespace per instruction
-// set, and nothing of the standard library's inline functions is used: a linker may keep one copy of those, and
-// it could be the copy for a processor that is not there.
+// Vectors of the instruction set that this file is compiled for, on the compiler's vector extension: + - * /
+// and comparisons are operators, a mask selects with ?:. Everything is inside ITP_ISA, a namespace per
+// instruction set, and nothing of the standard library's inline functions is used: a linker may keep one copy
+// of those, and it could be the copy for a processor that is not there.
 #pragma once
 
 #include <cmath>
@@ -143,9 +143,7 @@ ITP_INLINE f64v load(const double *p) { return raw_load<f64v>(p); }
 ITP_INLINE void store(float *p, f32v v) { raw_store(p, v); }
 ITP_INLINE void store(double *p, f64v v) { raw_store(p, v); }
 
-ITP_INLINE f32v load(const bf16 *p) {
-  return (f32v)(__builtin_convertvector(raw_load<u16v>(p), u32v) << 16);
-}
+ITP_INLINE f32v load(const bf16 *p) { return (f32v)(__builtin_convertvector(raw_load<u16v>(p), u32v) << 16); }
 // To nearest, ties to even; a NaN keeps its sign and its upper bits and stays one.
 ITP_INLINE void store(bf16 *p, f32v v) {
   const u32v bits = (u32v)v;
@@ -183,8 +181,8 @@ ITP_INLINE void store(f16 *p, f32v v) {
   // Subnormal ones: adding 1/2 leaves units of 2^-24 in the low bits, rounded by the addition itself.
   const u32v subnormal = (u32v)((f32v)bits + 0.5f) - 0x3F000000;
   u32v half = bits < 0x38800000 ? subnormal : normal;
-  half = bits >= 0x477FF000 ? u32v{} + 0x7C00 : half;                                   // 65520 and above
-  half = bits > 0x7F800000 ? ((bits >> 13) & 0x3FF) | 0x7E00 : half;                    // NaN
+  half = bits >= 0x477FF000 ? u32v{} + 0x7C00 : half;                 // 65520 and above
+  half = bits > 0x7F800000 ? ((bits >> 13) & 0x3FF) | 0x7E00 : half;  // NaN
   raw_store(p, __builtin_convertvector(half | sign, u16v));
 #endif
 }
@@ -223,8 +221,12 @@ ITP_INLINE void store_part(float *p, f32v v, size_t n) {
   _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << n) - 1), v);
 }
 #elif defined(__AVX2__)
-ITP_INLINE f32v load_part(const float *p, size_t n) { return _mm256_maskload_ps(p, (__m256i)first_lanes(f32v{}, n)); }
-ITP_INLINE void store_part(float *p, f32v v, size_t n) { _mm256_maskstore_ps(p, (__m256i)first_lanes(v, n), v); }
+ITP_INLINE f32v load_part(const float *p, size_t n) {
+  return _mm256_maskload_ps(p, (__m256i)first_lanes(f32v{}, n));
+}
+ITP_INLINE void store_part(float *p, f32v v, size_t n) {
+  _mm256_maskstore_ps(p, (__m256i)first_lanes(v, n), v);
+}
 #endif
 
 // Where a loop stands in its spans: at a whole vector, or at the n < kLanes elements that are left.
@@ -263,8 +265,8 @@ ITP_INLINE void each(size_t n, const F &f) {
 }
 
 // ---- sums -------------------------------------------------------------------------------------------
-// 64 running totals whatever the vector's width, added up as a tree: the same bits with any instruction set, and
-// an error that grows with n / 64.
+// 64 running totals whatever the vector's width, added up as a tree: the same bits with any instruction set,
+// and an error that grows with n / 64.
 
 constexpr int kTotals = 64;
 
