@@ -1,0 +1,124 @@
+"""Corpus, tokenizer and cache."""
+
+from __future__ import annotations
+
+import logging
+import math
+
+import numpy as np
+import pytest
+import tiktoken
+
+from infinitrain.data import gpt2_tokenizer, prepare, read_corpus
+from infinitrain.data.prepare import unigram_entropy
+from infinitrain.errors import DataError
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("INFINITRAIN_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def test_tokens_are_those_of_gpt2():
+    tokenizer = gpt2_tokenizer()
+
+    assert tokenizer.vocab_size == 50257
+    assert tokenizer.encode("Hello world!") == [15496, 995, 0]
+    assert tokenizer.encode("The meaning of life is") == [464, 3616, 286, 1204, 318]
+    assert tokenizer.encode("<|endoftext|>") != [50256]
+    assert tokenizer.decode([15496, 995, 0, 50256]) == "Hello world!<|endoftext|>"
+
+
+@pytest.mark.parametrize("text", ["", "  a\n\n b", "naïve café", "日本語", "🙂 can't", "x" * 1000])
+def test_text_comes_back(text):
+    tokenizer = gpt2_tokenizer()
+
+    assert tokenizer.decode(tokenizer.encode(text)) == text
+
+
+def test_an_id_outside_the_vocabulary_is_refused():
+    with pytest.raises(DataError, match="token 50257 is outside"):
+        gpt2_tokenizer().decode([50257])
+
+
+def test_the_default_corpus_is_38_plays():
+    plays = read_corpus()
+
+    assert len(plays) == 38
+    assert plays[0].startswith("# A Midsummer Night's Dream")
+    assert sum(len(play) for play in plays) > 5_000_000
+    assert not any(line != line.rstrip() for line in plays[0].splitlines())
+
+
+def test_a_folder_is_read_in_the_order_of_names(tmp_path):
+    folder = tmp_path / "texts"
+    (folder / "b").mkdir(parents=True)
+    (folder / "b" / "2.md").write_text("two")
+    (folder / "1.txt").write_text("one")
+    (folder / "3.pdf").write_text("not text")
+
+    assert read_corpus(folder) == ["one", "two"]
+
+
+def test_documents_end_with_the_end_of_text_token(tmp_path):
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    for name in "abc":
+        (folder / f"{name}.txt").write_text("word " * 10)
+    corpus = prepare(folder)
+    tokens = np.concatenate([corpus.train, corpus.validation])
+
+    assert (tokens == 50256).sum() == 3
+    assert tokens[-1] == 50256
+    assert len(corpus.validation) == int(len(tokens) * 0.1)
+
+
+def test_the_cache_is_used_and_a_damaged_one_is_made_again(tmp_path, cache, caplog, monkeypatch):
+    text = tmp_path / "text.txt"
+    text.write_text("to be or not to be " * 50)
+    first = prepare(text)
+    (file,) = (cache / "tokens").iterdir()
+    calls = []
+    encode = tiktoken.Encoding.encode_ordinary
+    monkeypatch.setattr(tiktoken.Encoding, "encode_ordinary", lambda self, s: calls.append(s) or encode(self, s))
+    again = prepare(text)
+    assert calls == []
+    np.testing.assert_array_equal(again.train, first.train)
+
+    file.write_bytes(file.read_bytes()[:-3])
+    with caplog.at_level(logging.WARNING):
+        mended = prepare(text)
+
+    assert len(calls) == 1
+    assert "is made again" in caplog.text
+    np.testing.assert_array_equal(mended.train, first.train)
+
+
+def test_a_cache_that_cannot_be_written_is_no_error(tmp_path, monkeypatch, caplog):
+    text = tmp_path / "text.txt"
+    text.write_text("to be or not to be " * 50)
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    monkeypatch.setenv("INFINITRAIN_CACHE", str(blocked))
+
+    with caplog.at_level(logging.WARNING):
+        assert len(prepare(text).train) > 100
+    assert "cannot be kept" in caplog.text
+
+
+def test_changed_text_gets_new_tokens(tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("one two three " * 20)
+    first = prepare(text).train.tolist()
+    text.write_text("four five six " * 20)
+
+    assert prepare(text).train.tolist() != first
+
+
+@pytest.mark.parametrize(
+    ("tokens", "expected"),
+    [([3, 3, 3], 0.0), ([0, 1], math.log(2)), ([0, 1, 2, 3] * 5, math.log(4)), ([0, 0, 0, 1], 0.5623351446188083)],
+)
+def test_unigram_entropy(tokens, expected):
+    assert unigram_entropy(np.array(tokens)) == pytest.approx(expected)
