@@ -4,8 +4,8 @@ The format: 8 bytes of header length (little endian), a JSON header that gives e
 then the tensors without gaps. A header is believed only where it agrees with itself and with the file's size, so
 nothing is allocated or read on the word of a damaged one.
 
-Source: the safetensors format specification; what is accepted here is what the reference reader accepts, for the
-dtypes that tensors have.
+Source: the safetensors format specification. What is accepted here is what the reference reader accepts, for the
+dtypes that tensors have, but for names that stand twice, which the specification forbids.
 """
 
 from __future__ import annotations
@@ -147,8 +147,8 @@ class TensorFile:
             header = json.loads(text.decode(), object_pairs_hook=_unique, parse_constant=_no_constant)
         except (ValueError, RecursionError) as error:
             raise CheckpointError(f"{self.path}: expected a header of JSON, found damage: {error}") from error
-        if not isinstance(header, dict) or text[:1] != b"{":
-            self._fail("expected a header that is a JSON object at its first byte, found something else")
+        if not isinstance(header, dict):
+            self._fail(f"expected a header that is a JSON object, found {header!r:.80}")
         return 8 + length, header
 
     def _check_metadata(self, value: Any) -> dict[str, str]:
