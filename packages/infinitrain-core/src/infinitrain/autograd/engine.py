@@ -146,6 +146,8 @@ class Run:
         while heap:
             node = heapq.heappop(heap)[1]
             outs = self._run_node(node)
+            if self.needed is not None and node not in self.needed:
+                continue  # a target: nothing behind it was counted
             for position, edge in enumerate(node._edges):
                 if edge is None:
                     continue

@@ -61,6 +61,8 @@ class Node:
     _hooks: dict[int, RemovableHandle.Hooks] | None = None
     _dirty: tuple[Tensor, ...] = ()
     _constants: tuple[Tensor, ...] = ()
+    _target: Tensor | None = None
+    _target_version: int = -1
 
     @property
     def name(self) -> str:
@@ -75,6 +77,8 @@ class Node:
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keep tensors until backward has run; nothing is kept when nothing is recorded."""
         if self._edges:
+            if self._target is not None:
+                tensors = tuple([self._before_write(t) for t in tensors])
             self._saved = list(tensors)
             self._versions = [-1 if t is None else t.buffer.version for t in tensors]
 
@@ -143,6 +147,16 @@ class Node:
         """Let go of what was saved; a second backward then raises."""
         self._saved = None
         self._freed = True
+
+    def _before_write(self, tensor: Tensor | None) -> Tensor | None:
+        """Copy the target of an operation in place if it is saved before it is written."""
+        target = self._target
+        if tensor is not target or tensor is None or tensor.buffer.version != self._target_version:
+            return tensor
+        copy = tensor.clone()  # under no_grad, as every forward
+        copy._node, copy._requires_grad = tensor._node, tensor._requires_grad
+        copy._out_index = tensor._out_index if tensor._node is not None else 0
+        return copy
 
     def _attached(self, position: int, tensor: Tensor | None) -> Tensor | None:
         """Give a saved output as part of the graph again, for a backward that is recorded itself."""

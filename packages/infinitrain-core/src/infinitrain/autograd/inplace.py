@@ -31,27 +31,34 @@ def apply_inplace(op: type[Op], name: str, x: Tensor, *args: Any) -> Tensor:
     if state.enabled:
         ctx._edges = edges_of((x, *args))
         if not ctx._edges:
-            op.forward(ctx, x, *args, x)
-            x._mark_written(name)
-            return x
+            return _write(op, ctx, name, x, args)
         if (x._requires_grad and x._node is None) or (x._base is not None and is_leaf_with_grad(x._base)):
             raise AutogradError(
                 f"{name}: expected a tensor that may change, found a leaf that requires grad (or a view of one). "
                 "Do it under no_grad(), or on a clone()."
             )
         state.enabled = False
+        ctx._target, ctx._target_version = x, x.buffer.version
         try:
-            op.forward(ctx, x, *args, x)
+            _write(op, ctx, name, x, args)
         finally:
             state.enabled = True
+            ctx._target = None
         ctx._number = _next_number()
-        x._mark_written(name)
         ctx._seal((x,))
         ctx._meta = ((x.shape, x.dtype, x.buffer.device),)
         _rebase(x, ctx)
         return x
+    return _write(op, ctx, name, x, args)
+
+
+def _write(op: type[Op], ctx: Op, name: str, x: Tensor, args: tuple[Any, ...]) -> Tensor:
+    """Run the write and count it once: a forward that saves its output has counted it already."""
+    before = x.buffer.version
     op.forward(ctx, x, *args, x)
-    x._mark_written(name)
+    if x.buffer.version == before:
+        x.buffer.version += 1
+    x.buffer.writer = name
     return x
 
 

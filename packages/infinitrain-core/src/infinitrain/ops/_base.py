@@ -51,10 +51,14 @@ broadcast_shapes = lru_cache(maxsize=4096)(strided.broadcast_shapes)
 
 
 def unary(kernel: str, x: Tensor, out: Tensor | None) -> Tensor:
-    """Run a kernel of one operand into `out`, or into a new tensor."""
-    y = Tensor._empty(x.shape, x.dtype, x.buffer.device) if out is None else out
-    launch(kernel, (x,), (y,))
-    return y
+    """Run a kernel of one operand into a new tensor, or over `out`, which counts as a write of it."""
+    if out is None:
+        out = Tensor._empty(x.shape, x.dtype, x.buffer.device)
+        launch(kernel, (x,), (out,))
+    else:
+        launch(kernel, (x,), (out,))
+        out.buffer.version += 1
+    return out
 
 
 def binary(kernel: str, a: Tensor, b: Tensor, out: Tensor | None, dtype: DType | None = None) -> Tensor:

@@ -103,7 +103,8 @@ def flip(x: Tensor, dims: int | Sequence[int]) -> Tensor:
 def _gather(x: Tensor, parsed: Parsed) -> Tensor:
     """Take what index tensors name: their dimensions become one, by which rows are taken."""
     dims = sorted(parsed.tensors)
-    flat, rest, lead = _merged(x, dims)
+    flat, rest = _merged(x, dims)
+    lead = parsed.lead
     index, shape = _linear([parsed.tensors[d] for d in dims], [x.shape[d] for d in dims])
     picked = rows(flat, index)  # (N, rest)
     result = reshape(picked, (*shape, *rest))
@@ -114,8 +115,8 @@ def _gather(x: Tensor, parsed: Parsed) -> Tensor:
     return result
 
 
-def _merged(x: Tensor, dims: list[int]) -> tuple[Tensor, tuple[int, ...], int]:
-    """Bring indexed dimensions to the front and make them one: (product, rest product), rest, place of the result."""
+def _merged(x: Tensor, dims: list[int]) -> tuple[Tensor, tuple[int, ...]]:
+    """Bring indexed dimensions to the front and make them one: (product, rest product), rest."""
     others = [d for d in range(len(x.shape)) if d not in dims]
     moved = permute(x, [*dims, *others])
     rest = tuple([x.shape[d] for d in others])
@@ -125,8 +126,7 @@ def _merged(x: Tensor, dims: list[int]) -> tuple[Tensor, tuple[int, ...], int]:
     width = 1
     for size in rest:
         width *= size
-    adjacent = dims == list(range(dims[0], dims[0] + len(dims)))
-    return reshape(moved, (count, width)), rest, dims[0] if adjacent else 0
+    return reshape(moved, (count, width)), rest
 
 
 def _linear(indices: list[Tensor], sizes: list[int]) -> tuple[Tensor, tuple[int, ...]]:
@@ -208,20 +208,23 @@ def _write(x: Tensor, values: Tensor, key: Any) -> None:
     base = x._alias(*parsed.geometry)
     if parsed.flips:
         turned = flip(base, parsed.flips)
-        _write(turned, values, tuple([parsed.tensors.get(d, slice(None)) for d in range(base.ndim)]))
+        _put(turned, values, parsed)
         route_copy(base, flip(turned, parsed.flips))
-        return
+    else:
+        _put(base, values, parsed)
+
+
+def _put(base: Tensor, values: Tensor, parsed: Parsed) -> None:
+    """Write into the view of a key, at the places of its index tensors if there are any."""
     if not parsed.tensors:
-        if base.numel() or values.numel() != 1:
-            route_copy(base, _fit(values, base.shape))
+        route_copy(base, _fit(values, base.shape))
         return
     dims = sorted(parsed.tensors)
     index, shape = _linear([parsed.tensors[d] for d in dims], [base.shape[d] for d in dims])
     others = [d for d in range(len(base.shape)) if d not in dims]
     moved = permute(base, [*dims, *others])
     rest = moved.shape[len(dims) :]
-    adjacent = dims == list(range(dims[0], dims[0] + len(dims)))
-    lead = dims[0] if adjacent else 0
+    lead = parsed.lead
     target = (*rest[:lead], *shape, *rest[lead:])
     fitted = _fit(values, target)
     if lead:  # bring the index dimensions to the front, as in the rows
@@ -236,7 +239,7 @@ def _write(x: Tensor, values: Tensor, key: Any) -> None:
     if index.numel() and width:
         wide = contiguous(expand(index.reshape((-1, 1)), (index.numel(), width)))
         launch("ScatterForward", (wide, contiguous(fitted).reshape((-1, width))), (work,), dim=0)
-    if work.buffer is not x.buffer:
+    if work.buffer is not base.buffer:
         route_copy(moved, work.reshape(moved.shape))
 
 

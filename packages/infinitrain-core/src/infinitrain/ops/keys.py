@@ -22,12 +22,15 @@ class Parsed:
     Attributes:
         flips: Dimensions of the view that a negative step walks backwards; the view itself goes forwards, because
             strides are never negative.
+        lead: Where the dimensions of the index tensors go: integers count as such (NumPy's rule), and what stands side
+            by side leaves its dimensions in place, what stands apart puts them at the front.
         basic_key: The key of the view: a full slice in place of each tensor, steps positive.
     """
 
     geometry: Geometry
     tensors: dict[int, Tensor]
     flips: list[int]
+    lead: int
     basic_key: tuple[Any, ...]
 
 
@@ -41,7 +44,7 @@ def parse(x: Tensor, key: Any) -> Parsed:
         size = x.shape[0]
         place = key + size if key < 0 else key
         if 0 <= place < size:
-            return Parsed((x.shape[1:], x.strides[1:], place * x.strides[0]), {}, [], (key,))
+            return Parsed((x.shape[1:], x.strides[1:], place * x.strides[0]), {}, [], 0, (key,))
     items = _expanded(x, key if isinstance(key, tuple) else (key,))
     shape: list[int] = []
     strides: list[int] = []
@@ -82,7 +85,15 @@ def parse(x: Tensor, key: Any) -> Parsed:
                 )
             basic.append(item)
             offset += place * stride
-    return Parsed((tuple(shape), tuple(strides), offset), tensors, flips, tuple(basic))
+    return Parsed((tuple(shape), tuple(strides), offset), tensors, flips, _lead(items), tuple(basic))
+
+
+def _lead(items: list[Any]) -> int:
+    """Count the dimensions of the view before those of the index tensors; 0 if the index tensors stand apart."""
+    places = [i for i, item in enumerate(items) if isinstance(item, int | Tensor)]
+    if not places or places[-1] - places[0] >= len(places):
+        return 0
+    return places[0]
 
 
 def _expanded(x: Tensor, key: tuple[Any, ...]) -> list[Any]:
