@@ -5,6 +5,7 @@ from math import inf, isnan, nan
 import infinitrain as it
 import numpy as np
 import pytest
+from infinitrain import copy
 from infinitrain.errors import ConfigError
 from infinitrain.nn import Parameter
 from infinitrain.nn.utils import (
@@ -14,6 +15,7 @@ from infinitrain.nn.utils import (
     clip_grad_value_,
     get_total_norm,
 )
+from infinitrain.optim import AdamW
 
 GRADS = [np.array([3.0, -4.0, 0.0]), np.array([[12.0]])]
 
@@ -156,3 +158,21 @@ def test_clip_value(device):
     clip_grad_value_([parameter], 1.0)
 
     assert parameter.grad.tolist() == [-1.0, 0.5, 1.0]
+
+
+def test_clipping_and_stepping_copy_nothing_to_or_from_the_host(device, monkeypatch):
+    parameters = with_grads(GRADS, [device] * 2)
+    optimizer = AdamW(parameters)
+
+    def refuse(*arguments, **keywords):
+        raise AssertionError("a copy to or from the host")
+
+    monkeypatch.setattr(copy, "_leg", refuse)
+    for _ in range(2):
+        _, factor = clip_coefficient(parameters, 2.0)
+        optimizer.step(grad_scale=factor)
+        clip_grad_norm_(parameters, 0.5)
+        clip_grad_value_(parameters, 0.1)
+    monkeypatch.undo()
+
+    assert optimizer.state[parameters[0]]["step"] == 2

@@ -38,7 +38,7 @@ def _grads(parameters: Parameters) -> list[_Named]:
         name, parameter = entry if isinstance(entry, tuple) else (f"number {position}", entry)
         if parameter.grad is not None and id(parameter) not in seen:
             seen.add(id(parameter))
-            found.append(_Named(name, parameter.grad.detach()))
+            found.append(_Named(name, parameter.grad))  # itself: its descriptor is built already
     return found
 
 
