@@ -6,10 +6,9 @@ import copy
 import gc
 import pickle
 
+import infinitrain as it
 import numpy as np
 import pytest
-
-import infinitrain as it
 from infinitrain.errors import AutogradError, DeviceMismatch, DTypeError, ShapeError
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 import infinitrain as it
+import pytest
 from infinitrain.autograd import ACCUMULATED, Function, grad
 from infinitrain.errors import AutogradError, ShapeError
 from infinitrain.testing import gradcheck

@@ -101,6 +101,6 @@ def _compare(position: int, analytic: Array, numeric: Array, rtol: float, atol: 
     if excess.size and excess.max() > 0:
         place = np.unravel_index(int(np.argmax(excess)), excess.shape)
         raise GradcheckError(
-            f"gradcheck: expected {numeric[place]!r} (by differences) for input {position} at "
-            f"{tuple(int(i) for i in place)}, found {analytic[place]!r}"
+            f"gradcheck: expected {float(numeric[place])!r} (by differences) for input {position} at "
+            f"{tuple(int(i) for i in place)}, found {float(analytic[place])!r}"
         )
