@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 
 import pytest
-
 from infinitrain import load_provider
 from infinitrain.errors import AbiMismatch, ProviderLoadError, ProviderUnavailable
 

@@ -86,6 +86,35 @@ for table in ('runtime', 'guard', 'kernels'):
 """
 
 
+OPTIONAL_TABLES = """
+import sys
+from pathlib import Path
+from infinitrain._abi import loader
+from infinitrain._native import ffi, lib
+from infinitrain.errors import ProviderLoadError
+
+path = Path(sys.argv[1])
+raw = lib.it_library_query(loader._resolve(path), 0)
+for table in ('ccl', 'graphs'):
+    empty = ffi.new('itp_' + table + ' *')
+    empty.struct_size = ffi.sizeof(empty[0])
+    copy = ffi.new('itp_provider *', raw[0])
+    setattr(copy, table, empty)
+    try:
+        loader._negotiate(copy, path, None)
+    except ProviderLoadError as error:
+        print(*[problem.split()[1] for problem in error.problems])
+"""
+
+
+def test_an_optional_table_that_is_there_has_its_required_slots(build, run):
+    ccl, graphs = run(OPTIONAL_TABLES, build("libitp_acme.so")).splitlines()
+
+    assert "ccl.all_reduce" in ccl
+    assert "ccl.group_begin" not in ccl
+    assert graphs.split() == ["graphs.capture_begin", "graphs.capture_end", "graphs.replay", "graphs.destroy"]
+
+
 def test_every_prefix_is_refused_and_the_whole_loads(build, run):
     loaded, refused = map(int, run(CODE, build("libitp_acme.so")).split())
 

@@ -19,16 +19,17 @@ static inline pthread_mutex_t *it_lock_of(const it_provider *p, const it_stream 
   return s != NULL ? (pthread_mutex_t *)s->lock : NULL;
 }
 
-/* Evaluate `call`, in which `err` is the thread's record, and return its status from the enclosing function. */
-#define CALL(p, s, slot, call)                                   \
-  do {                                                           \
-    if (it_forked(p)) return it_refuse_forked(slot);             \
-    pthread_mutex_t *mutex_ = it_lock_of((p), (s));              \
-    itp_error *err = it_fresh_error();                           \
-    if (mutex_ != NULL) pthread_mutex_lock(mutex_);              \
-    const itp_status status_ = (call);                           \
-    if (mutex_ != NULL) pthread_mutex_unlock(mutex_);            \
-    return it_finished(status_);                                 \
+/* Evaluate `call`, in which `err` is the thread's record, and return its status from the enclosing function.
+ */
+#define CALL(p, s, slot, call)                        \
+  do {                                                \
+    if (it_forked(p)) return it_refuse_forked(slot);  \
+    pthread_mutex_t *mutex_ = it_lock_of((p), (s));   \
+    itp_error *err = it_fresh_error();                \
+    if (mutex_ != NULL) pthread_mutex_lock(mutex_);   \
+    const itp_status status_ = (call);                \
+    if (mutex_ != NULL) pthread_mutex_unlock(mutex_); \
+    return it_finished(status_);                      \
   } while (0)
 
 #endif

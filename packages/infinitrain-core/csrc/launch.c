@@ -1,14 +1,14 @@
-/* Descriptors and launches. The usual launch is checked here in a few nanoseconds; whatever is unusual is handed back
- * to Python (IT_UNFIT), which makes it fit or says what is wrong with it. */
+/* Descriptors and launches. The usual launch is checked here in a few nanoseconds; whatever is unusual is
+ * handed back to Python (IT_UNFIT), which makes it fit or says what is wrong with it. */
 #include <stddef.h>
 #include <string.h>
 
 #include "call.h"
 #include "infinitrain/dtype.h"
 
-void it_describe(it_descriptor *d, const it_provider *p, uint64_t address, int32_t device_type, int32_t device_id,
-                 uint32_t dtype, int32_t ndim, const int64_t *shape, const int64_t *strides, uint64_t byte_offset,
-                 uint64_t nbytes) {
+void it_describe(it_descriptor *d, const it_provider *p, uint64_t address, int32_t device_type,
+                 int32_t device_id, uint32_t dtype, int32_t ndim, const int64_t *shape,
+                 const int64_t *strides, uint64_t byte_offset, uint64_t nbytes) {
   itp_tensor *t = &d->tensor;
   const size_t length = (size_t)ndim * sizeof(int64_t);
   d->provider = p;
@@ -34,7 +34,8 @@ void it_describe(it_descriptor *d, const it_provider *p, uint64_t address, int32
   }
 }
 
-/* ---- is this launch the usual one? ------------------------------------------------------------------------ */
+/* ---- is this launch the usual one? ------------------------------------------------------------------------
+ */
 
 static int is_matrix(const itp_tensor *t) {
   if (t->ndim < 2) return 0;
@@ -78,8 +79,10 @@ static int dtype_fits(uint8_t rule, int bit, int *t_bit, int *u_bit, const it_ke
     case IT_RULE_U:
       if (*u_bit < 0) *u_bit = bit;
       return bit == *u_bit && (k->u_mask >> bit & 1u);
-    case IT_RULE_A: return bit == (*t_bit == ITP_DT_F64 ? ITP_DT_F64 : ITP_DT_F32);
-    default: return bit == (rule & ~IT_OPTIONAL);
+    case IT_RULE_A:
+      return bit == (*t_bit == ITP_DT_F64 ? ITP_DT_F64 : ITP_DT_F32);
+    default:
+      return bit == (rule & ~IT_OPTIONAL);
   }
 }
 
@@ -109,7 +112,8 @@ static int fits(const it_provider *p, const it_kernel *k, const it_stream *s, it
   return 1;
 }
 
-/* ---- launch ------------------------------------------------------------------------------------------------- */
+/* ---- launch
+ * ------------------------------------------------------------------------------------------------- */
 
 static _Thread_local uint64_t wanted_workspace;
 
@@ -119,11 +123,13 @@ static int32_t ask_workspace(it_provider *p, const it_stream *s, const itp_launc
   CALL(p, s, l->kernel->name, l->kernel->workspace(p->self, l, &wanted_workspace, err));
 }
 
-/* Launch a kernel. With `checked` 0 the operands are first held against the kernel's rules, and IT_UNFIT is returned
- * where they are not plainly right. IT_WANTS_WORKSPACE: call again with it_wanted_workspace() bytes. */
-int32_t it_launch(it_provider *p, const it_kernel *k, it_stream *s, it_descriptor *const *inputs, uint32_t n_inputs,
-                  it_descriptor *const *outputs, uint32_t n_outputs, const itp_value *attrs, uint64_t workspace,
-                  uint64_t workspace_size, uint64_t tag, int32_t checked) {
+/* Launch a kernel. With `checked` 0 the operands are first held against the kernel's rules, and IT_UNFIT is
+ * returned where they are not plainly right. IT_WANTS_WORKSPACE: call again with it_wanted_workspace() bytes.
+ */
+int32_t it_launch(it_provider *p, const it_kernel *k, it_stream *s, it_descriptor *const *inputs,
+                  uint32_t n_inputs, it_descriptor *const *outputs, uint32_t n_outputs,
+                  const itp_value *attrs, uint64_t workspace, uint64_t workspace_size, uint64_t tag,
+                  int32_t checked) {
   const itp_tensor *in[IT_MAX_OPERANDS];
   itp_tensor *out[IT_MAX_OPERANDS];
   if (n_inputs + n_outputs > IT_MAX_OPERANDS) return IT_UNFIT;

@@ -1,6 +1,5 @@
-/* Calls into a provider: refused in a forked child, serialised where the contract says so, errors kept by thread. */
-#include "call.h"
-
+/* Calls into a provider: refused in a forked child, serialised where the contract says so, errors kept by
+ * thread. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -8,9 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "call.h"
 #include "infinitrain/error.h"
 
-/* ---- the calling thread's error record ------------------------------------------------------------------ */
+/* ---- the calling thread's error record ------------------------------------------------------------------
+ */
 
 static _Thread_local char thread_message[4096];
 static _Thread_local itp_error thread_error;
@@ -37,7 +38,8 @@ int32_t it_finished(itp_status status) {
   return status;
 }
 
-/* ---- libraries ------------------------------------------------------------------------------------------- */
+/* ---- libraries -------------------------------------------------------------------------------------------
+ */
 
 void *it_library_open(const char *path, char *error, uint64_t capacity) {
   dlerror();
@@ -57,7 +59,8 @@ const itp_provider *it_library_query(void *symbol, uint32_t core_abi_minor) {
   return entry(core_abi_minor);
 }
 
-/* ---- fork -------------------------------------------------------------------------------------------------- */
+/* ---- fork
+ * -------------------------------------------------------------------------------------------------- */
 
 /* Bumped in every child: cheaper than asking for the process id at each call. */
 static int64_t generation = 1;
@@ -69,10 +72,11 @@ static void watch_forks(void) { pthread_atfork(NULL, NULL, in_child); }
 int32_t it_forked(const it_provider *p) { return p->pid != 0 && p->pid != generation; }
 
 int32_t it_refuse_forked(const char *slot) {
-  return it_finished(ITP_FAIL(it_fresh_error(), FORKED, slot,
-                           "this process was forked after the provider had started: expected a process that starts "
-                           "it itself. Use the 'spawn' or 'forkserver' start method, or start the device only in "
-                           "the children"));
+  return it_finished(
+      ITP_FAIL(it_fresh_error(), FORKED, slot,
+               "this process was forked after the provider had started: expected a process that starts "
+               "it itself. Use the 'spawn' or 'forkserver' start method, or start the device only in "
+               "the children"));
 }
 
 pthread_mutex_t *it_new_mutex(void) {
@@ -87,7 +91,8 @@ void it_stream_prepare(it_stream *s, int32_t device) {
   s->lock = it_new_mutex();
 }
 
-/* ---- life ------------------------------------------------------------------------------------------------------ */
+/* ---- life
+ * ------------------------------------------------------------------------------------------------------ */
 
 /* Providers log from any thread; Python collects the lines when it next has the interpreter. */
 #define LOG_LINES 256
@@ -98,12 +103,13 @@ static struct {
 static uint64_t log_written, log_read;
 static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void host_log(void *ctx, int32_t level, const char *file, int32_t line, const char *message, uint64_t length) {
+static void host_log(void *ctx, int32_t level, const char *file, int32_t line, const char *message,
+                     uint64_t length) {
   pthread_mutex_lock(&log_lock);
   const uint64_t slot = log_written++ % LOG_LINES;
   log_ring[slot].level = level;
-  snprintf(log_ring[slot].text, sizeof(log_ring[slot].text), "%s\t%.*s (%s:%d)", (const char *)ctx, (int)length,
-           message, file != NULL ? file : "?", line);
+  snprintf(log_ring[slot].text, sizeof(log_ring[slot].text), "%s\t%.*s (%s:%d)", (const char *)ctx,
+           (int)length, message, file != NULL ? file : "?", line);
   if (log_written - log_read > LOG_LINES) log_read = log_written - LOG_LINES;
   pthread_mutex_unlock(&log_lock);
 }
@@ -138,7 +144,8 @@ int32_t it_shutdown(it_provider *p, uint32_t reason) {
   CALL(p, NULL, "shutdown", p->info.shutdown(p->self, reason, err));
 }
 
-/* ---- runtime ----------------------------------------------------------------------------------------------------- */
+/* ---- runtime
+ * ----------------------------------------------------------------------------------------------------- */
 
 int32_t it_device_count(it_provider *p, int32_t *n) {
   CALL(p, NULL, "device_count", p->runtime.device_count(p->self, n, err));
@@ -154,15 +161,16 @@ int32_t it_alloc(it_provider *p, uint32_t kind, uint64_t nbytes, it_stream *s, v
 }
 
 int32_t it_dealloc(it_provider *p, uint32_t kind, uint64_t address, uint64_t nbytes, it_stream *s) {
-  CALL(p, s, "dealloc", p->runtime.dealloc(p->self, s->device, kind, it_pointer(address), nbytes, s->handle, err));
+  CALL(p, s, "dealloc",
+       p->runtime.dealloc(p->self, s->device, kind, it_pointer(address), nbytes, s->handle, err));
 }
 
 int32_t it_mem_info(it_provider *p, int32_t device, uint64_t *free_bytes, uint64_t *total_bytes) {
   CALL(p, NULL, "mem_info", p->runtime.mem_info(p->self, device, free_bytes, total_bytes, err));
 }
 
-int32_t it_copy(it_provider *p, uint64_t dst, int32_t dst_device, uint64_t src, int32_t src_device, uint64_t bytes,
-                uint32_t flags, it_stream *s) {
+int32_t it_copy(it_provider *p, uint64_t dst, int32_t dst_device, uint64_t src, int32_t src_device,
+                uint64_t bytes, uint32_t flags, it_stream *s) {
   itp_copy copy;
   memset(&copy, 0, sizeof(copy));
   copy.struct_size = (uint32_t)sizeof(copy);
@@ -181,7 +189,9 @@ int32_t it_fill_bytes(it_provider *p, uint64_t address, int32_t byte, uint64_t n
        p->runtime.fill_bytes(p->self, s->device, it_pointer(address), byte, nbytes, s->handle, err));
 }
 
-/* ---- guard --------------------------------------------------------------------------------------------------------- */
+/* ---- guard
+ * ---------------------------------------------------------------------------------------------------------
+ */
 
 int32_t it_device_sync(it_provider *p, int32_t device) {
   CALL(p, NULL, "device_sync", p->guard.device_sync(p->self, device, err));

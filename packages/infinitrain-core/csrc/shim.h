@@ -1,8 +1,9 @@
-/* What the core keeps in C: opening libraries, its own full copy of a provider's tables, descriptors, launches.
+/* What the core keeps in C: opening libraries, its own full copy of a provider's tables, descriptors,
+ * launches.
  *
- * Everything below the marker is read by cffi as well. Python calls these functions, never a provider's slot: each
- * of them refuses to enter a provider in a forked child, serialises the calls on one stream, and leaves the error
- * record of the calling thread for Python to read.
+ * Everything below the marker is read by cffi as well. Python calls these functions, never a provider's slot:
+ * each of them refuses to enter a provider in a forked child, serialises the calls on one stream, and leaves
+ * the error record of the calling thread for Python to read.
  */
 #ifndef INFINITRAIN_SHIM_H_
 #define INFINITRAIN_SHIM_H_
@@ -39,8 +40,8 @@ typedef struct it_descriptor {
   int64_t dims[32];
 } it_descriptor;
 
-/* A kernel with what the table says of its operands, so that the usual launch is checked here. `rules` holds one entry
- * an operand, inputs first: an ITP_DT_* bit, or one of the symbols below, plus IT_OPTIONAL. */
+/* A kernel with what the table says of its operands, so that the usual launch is checked here. `rules` holds
+ * one entry an operand, inputs first: an ITP_DT_* bit, or one of the symbols below, plus IT_OPTIONAL. */
 #define IT_RULE_T 32
 #define IT_RULE_U 33
 #define IT_RULE_A 34
@@ -89,8 +90,8 @@ int32_t it_device_info(it_provider *p, int32_t device, itp_device_info *out);
 int32_t it_alloc(it_provider *p, uint32_t kind, uint64_t nbytes, it_stream *s, void **out);
 int32_t it_dealloc(it_provider *p, uint32_t kind, uint64_t address, uint64_t nbytes, it_stream *s);
 int32_t it_mem_info(it_provider *p, int32_t device, uint64_t *free_bytes, uint64_t *total_bytes);
-int32_t it_copy(it_provider *p, uint64_t dst, int32_t dst_device, uint64_t src, int32_t src_device, uint64_t bytes,
-                uint32_t flags, it_stream *s);
+int32_t it_copy(it_provider *p, uint64_t dst, int32_t dst_device, uint64_t src, int32_t src_device,
+                uint64_t bytes, uint32_t flags, it_stream *s);
 int32_t it_fill_bytes(it_provider *p, uint64_t address, int32_t byte, uint64_t nbytes, it_stream *s);
 
 /* ---- guard ---- */
@@ -110,12 +111,14 @@ int32_t it_event_elapsed_ns(it_provider *p, int32_t device, itp_event begin, itp
 void it_stream_prepare(it_stream *s, int32_t device);
 
 /* ---- kernels ---- */
-void it_describe(it_descriptor *d, const it_provider *p, uint64_t address, int32_t device_type, int32_t device_id, uint32_t dtype, int32_t ndim,
-                 const int64_t *shape, const int64_t *strides, uint64_t byte_offset, uint64_t nbytes);
+void it_describe(it_descriptor *d, const it_provider *p, uint64_t address, int32_t device_type,
+                 int32_t device_id, uint32_t dtype, int32_t ndim, const int64_t *shape,
+                 const int64_t *strides, uint64_t byte_offset, uint64_t nbytes);
 uint64_t it_wanted_workspace(void);
-int32_t it_launch(it_provider *p, const it_kernel *kernel, it_stream *s, it_descriptor *const *inputs, uint32_t n_inputs,
-                  it_descriptor *const *outputs, uint32_t n_outputs, const itp_value *attrs, uint64_t workspace,
-                  uint64_t workspace_size, uint64_t tag, int32_t checked);
+int32_t it_launch(it_provider *p, const it_kernel *kernel, it_stream *s, it_descriptor *const *inputs,
+                  uint32_t n_inputs, it_descriptor *const *outputs, uint32_t n_outputs,
+                  const itp_value *attrs, uint64_t workspace, uint64_t workspace_size, uint64_t tag,
+                  int32_t checked);
 /* [cdef-end] */
 
 #endif

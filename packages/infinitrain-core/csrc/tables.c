@@ -19,9 +19,9 @@ void it_copy_prefix(void *to, uint32_t to_size, const void *from) {
   memcpy(to, &to_size, sizeof(to_size));
 }
 
-/* ---- stubs: one a signature family, each says which slot was asked for ---- */
-#define STUB(name, arguments)                                                                            \
-  static itp_status stub_##name arguments {                                                              \
+/* ---- stubs: each says which slot was asked for ---- */
+#define STUB(name, arguments)                                                                             \
+  static itp_status stub_##name arguments {                                                               \
     return ITP_FAIL(err, UNIMPLEMENTED, #name, "the provider does not implement this optional function"); \
   }
 
@@ -57,6 +57,30 @@ static itp_status default_shutdown(void *self, uint32_t reason, itp_error *err) 
   return ITP_OK;
 }
 
+STUB(comm_abort, (void *self __attribute__((unused)), itp_comm c __attribute__((unused)), itp_error *err))
+STUB(reduce, (void *self __attribute__((unused)), const void *src __attribute__((unused)),
+              void *dst __attribute__((unused)), uint64_t n __attribute__((unused)),
+              itp_dtype t __attribute__((unused)), uint32_t op __attribute__((unused)),
+              int32_t root __attribute__((unused)), itp_comm c __attribute__((unused)),
+              itp_stream s __attribute__((unused)), itp_error *err))
+STUB(all_to_all, (void *self __attribute__((unused)), const void *src __attribute__((unused)),
+                  void *dst __attribute__((unused)), uint64_t n __attribute__((unused)),
+                  itp_dtype t __attribute__((unused)), itp_comm c __attribute__((unused)),
+                  itp_stream s __attribute__((unused)), itp_error *err))
+
+static itp_status default_async_error(void *self, itp_comm comm, itp_error *err) {
+  (void)self;
+  (void)comm;
+  (void)err;
+  return ITP_OK;
+}
+
+static itp_status default_group(void *self, itp_error *err) {
+  (void)self;
+  (void)err;
+  return ITP_OK;
+}
+
 /* Optional kernels->submit: one launch after the other, stopping at the first that fails. */
 static itp_status default_submit(void *self, const itp_launch *const *list, uint64_t n, uint64_t *done,
                                  itp_error *err) {
@@ -77,6 +101,13 @@ void it_provider_complete(it_provider *p) {
   if (p->guard.stream_native == NULL) p->guard.stream_native = stub_stream_native;
   if (p->guard.event_elapsed_ns == NULL) p->guard.event_elapsed_ns = stub_event_elapsed_ns;
   if (p->kernels.submit == NULL) p->kernels.submit = default_submit;
+  if (p->info.ccl == NULL) return;
+  if (p->ccl.comm_abort == NULL) p->ccl.comm_abort = stub_comm_abort;
+  if (p->ccl.comm_async_error == NULL) p->ccl.comm_async_error = default_async_error;
+  if (p->ccl.group_begin == NULL) p->ccl.group_begin = default_group;
+  if (p->ccl.group_end == NULL) p->ccl.group_end = default_group;
+  if (p->ccl.reduce == NULL) p->ccl.reduce = stub_reduce;
+  if (p->ccl.all_to_all == NULL) p->ccl.all_to_all = stub_all_to_all;
 }
 
 /* Name the index-th required slot that is absent, "" for one that is there, NULL after the last. */
@@ -100,6 +131,23 @@ const char *it_missing_slot(const it_provider *p, uint32_t index) {
   SLOT(guard, event_record)
   SLOT(guard, event_sync)
   SLOT(guard, event_query)
+  if (p->info.ccl != NULL) {
+    SLOT(ccl, unique_id)
+    SLOT(ccl, comm_init)
+    SLOT(ccl, comm_destroy)
+    SLOT(ccl, all_reduce)
+    SLOT(ccl, broadcast)
+    SLOT(ccl, all_gather)
+    SLOT(ccl, reduce_scatter)
+    SLOT(ccl, send)
+    SLOT(ccl, recv)
+  }
+  if (p->info.graphs != NULL) {
+    SLOT(graphs, capture_begin)
+    SLOT(graphs, capture_end)
+    SLOT(graphs, replay)
+    SLOT(graphs, destroy)
+  }
 #undef SLOT
   return NULL;
 }
