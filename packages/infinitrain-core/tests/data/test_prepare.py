@@ -8,7 +8,6 @@ import math
 import numpy as np
 import pytest
 import tiktoken
-
 from infinitrain.data import gpt2_tokenizer, prepare, read_corpus
 from infinitrain.data.prepare import unigram_entropy
 from infinitrain.errors import DataError

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from infinitrain.data import read_tokens, write_tokens
 from infinitrain.data.tokenfile import HEADER_BYTES
 from infinitrain.errors import DataError

@@ -7,10 +7,8 @@ import json
 import os
 import signal
 
-import pytest
-from rich.console import Console
-
 import infinitrain.dispatch as dispatch
+import pytest
 from infinitrain.errors import ConfigError
 from infinitrain.train.command import main, parse
 from infinitrain.train.config import TrainConfig
@@ -19,11 +17,13 @@ from infinitrain.train.interrupt import Interrupt
 from infinitrain.train.progress import Display
 from infinitrain.train.records import RunFolder, StepRecord, read_log
 from infinitrain.train.requirements import DROPOUT_KERNELS, TRAINING_KERNELS
+from rich.console import Console
 
 
 def record(step: int, **changes: object) -> StepRecord:
     return StepRecord(
-        **{**dict(step=step, loss=5.0, lr=0.1, grad_norm=1.0, tokens_per_s=9.0, peak_memory_bytes=2**20), **changes}
+        step=step,
+        **{"loss": 5.0, "lr": 0.1, "grad_norm": 1.0, "tokens_per_s": 9.0, "peak_memory_bytes": 2**20, **changes},
     )
 
 
@@ -152,7 +152,7 @@ def test_the_list_of_kernels_is_what_a_run_launches(device, tmp_path, monkeypatc
         return submit(kernel, where, *rest, **named)
 
     monkeypatch.setattr(dispatch, "_submit", spy)
-    options = "--steps 2 --accumulate 2 --dropout 0.1 --batch-size 2 --seq-len 8 --sample-tokens 2".split()
+    options = ["--steps=2", "--accumulate=2", "--dropout=0.1", "--batch-size=2", "--seq-len=8", "--sample-tokens=2"]
     assert main(["gpt2-tiny", "--device", device, "--data", str(text), "--out", str(tmp_path / "run"), *options]) == 0
     listed = {*TRAINING_KERNELS, *DROPOUT_KERNELS}
 
