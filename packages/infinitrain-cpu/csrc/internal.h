@@ -24,6 +24,7 @@ struct Provider {
 extern const itp_runtime runtime_table;
 extern const itp_guard guard_table;
 extern const itp_kernels kernel_table;
+itp_status submit(void *self, const itp_launch *const *list, uint64_t n, uint64_t *done, itp_error *err);
 
 // Bytes of memory: the machine's, or the control group's where that is less.
 struct Memory {

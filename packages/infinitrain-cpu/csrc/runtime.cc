@@ -44,11 +44,12 @@ bool read_field(const char *file, const char *key, char *out, size_t size) {
 itp_status device_info(void *self, int32_t device, itp_device_info *out, itp_error *err) {
   if (const itp_status status = check_device("device_info", device, err)) return status;
   itp_device_info info = {};
-  info.struct_size = sizeof info;
+  const Provider &cpu = Provider::of(self);
+  char model[40];
+  if (!read_field("/proc/cpuinfo", "model name", model, sizeof model)) snprintf(model, sizeof model, "CPU");
+  snprintf(info.name, sizeof info.name, "%s, %s, %d threads", model, cpu.simd.name, cpu.pool.size());
+  info.struct_size = out->struct_size;
   info.dlpack_device_type = 1;  // kDLCPU
-  if (!read_field("/proc/cpuinfo", "model name", info.name, sizeof info.name))
-    snprintf(info.name, sizeof info.name, "CPU");
-  snprintf(info.uuid, sizeof info.uuid, "cpu-%s", Provider::of(self).simd.name);
   info.total_memory = memory_info().total;
   info.min_alignment = kAlignment;
   info.compute_dtype_mask = bit(ITP_DT_F32) | bit(ITP_DT_F64);
@@ -56,8 +57,7 @@ itp_status device_info(void *self, int32_t device, itp_device_info *out, itp_err
   info.autocast_dtype = {4, 16, 1};  // bfloat16
   info.caps = ITP_CAP_HOST_READABLE | ITP_CAP_STREAM_ORDERED_ALLOC | ITP_CAP_PINNED | ITP_CAP_DETERMINISTIC |
               ITP_CAP_TIMING_EVENTS;
-  memcpy(out, &info,
-         out->struct_size < sizeof info && out->struct_size != 0 ? out->struct_size : sizeof info);
+  memcpy(out, &info, out->struct_size < sizeof info ? out->struct_size : sizeof info);
   return ITP_OK;
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from collections.abc import Callable, Sequence
@@ -17,7 +18,8 @@ import numpy as np
 ffi = cffi.FFI()
 ffi.cdef(infinitrain_capi.cdef_text())
 ffi.cdef("const itp_provider *infinitrain_provider_v1(uint32_t core_minor);")
-library = ffi.dlopen(infinitrain_cpu.library_path())
+# A library built aside, with a sanitizer for one, can be tested in the place of the installed one.
+library = ffi.dlopen(os.environ.get("CPU_TESTS_LIBRARY") or infinitrain_cpu.library_path())
 
 BF16 = np.dtype(ml_dtypes.bfloat16)
 DTYPES = {
