@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import infinitrain as it
 import numpy as np
 import pytest
-
-import infinitrain as it
 from infinitrain import copy as router
 from infinitrain import dtype as dt
 from infinitrain.errors import DTypeError, ShapeError

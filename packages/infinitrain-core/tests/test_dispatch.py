@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import infinitrain as it
 import numpy as np
 import pytest
-
-import infinitrain as it
 from infinitrain import copy as router
 from infinitrain import dtype as dt
 from infinitrain.dispatch import has_kernel, launch, missing_kernels
@@ -174,7 +173,7 @@ def test_operands_on_two_devices_are_refused():
 
 def test_an_index_out_of_range_is_an_index_error_at_the_latest_when_waiting(device):
     weight, y = on(device, np.zeros((10, 2), np.float32)), empty(device, (3, 2))
-    with pytest.raises(IndexOutOfRange, match=r"index 10 at position 1 is outside \[0, 10\)"):
+    with pytest.raises(IndexOutOfRange, match=r"index 10 at position 1 is outside \[0, 10\)"):  # noqa: PT012 - either
         launch("EmbeddingForward", (on(device, [0, 10, 1]), weight), (y,))
         it.synchronize(device)
 

@@ -9,7 +9,6 @@ import pickle
 import ml_dtypes
 import numpy as np
 import pytest
-
 from infinitrain import dtype as dt
 from infinitrain.errors import DTypeError
 

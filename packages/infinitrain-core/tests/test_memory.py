@@ -6,10 +6,9 @@ import gc
 import subprocess
 import sys
 
+import infinitrain as it
 import numpy as np
 import pytest
-
-import infinitrain as it
 from infinitrain import dtype as dt
 from infinitrain.memory import LARGE_STEP, allocate, size_class, wrap_host
 from infinitrain.stream import Stream

@@ -135,7 +135,7 @@ def parse(spec: DType | str | type | npt.DTypeLike) -> DType:
     if isinstance(spec, type) and spec in (bool, int, float):
         return {bool: bool_, int: int64, float: float32}[spec]
     try:
-        return from_numpy(np.dtype(spec))  # type: ignore[arg-type]
+        return from_numpy(np.dtype(spec))
     except TypeError:
         names = ", ".join(dtype.name for dtype in ALL)
         raise DTypeError(f"dtype {spec!r} is unknown: expected one of {names}") from None

@@ -184,7 +184,7 @@ def find(name: str) -> Provider:
 
 
 def _choose(name: str, matches: list[Candidate]) -> Provider:
-    files = {}
+    files: dict[Path, Candidate] = {}
     for candidate in matches:
         files.setdefault(candidate.library().resolve(), candidate)
     if len(files) > 1:

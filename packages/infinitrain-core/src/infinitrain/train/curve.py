@@ -25,6 +25,7 @@ def smooth(values: Sequence[float], weight: float = 0.9) -> list[float]:
 def draw(path: Path, records: Sequence[StepRecord], unigram_entropy: float, title: str) -> None:
     """Draw training and validation loss over the steps, with the unigram entropy as the line to get below."""
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import MaxNLocator
 
     steps = [record.step for record in records]
     losses = [record.loss for record in records]
@@ -55,6 +56,6 @@ def draw(path: Path, records: Sequence[StepRecord], unigram_entropy: float, titl
         axes.grid(color=FAINT, linewidth=0.5)
         axes.spines[["top", "right"]].set_visible(False)
         axes.legend(frameon=False, loc="best")
-        axes.xaxis.get_major_locator().set_params(integer=True)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         figure.savefig(path)
         plt.close(figure)
