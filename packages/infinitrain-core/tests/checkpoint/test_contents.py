@@ -458,7 +458,7 @@ def test_kill_at_any_moment_of_a_save(tmp_path, step):
     )
     codes = {int(moment): int(code) for moment, code in map(str.split, result.stdout.splitlines())}
 
-    assert len(codes) > 6  # several moments were tried
+    assert len(codes) > 6  # each directory, file, sync, rename and removal is a moment
     assert list(codes.values()) == [-signal.SIGKILL] * (len(codes) - 1) + [0]
     for moment in codes:
         root = tmp_path / str(moment)

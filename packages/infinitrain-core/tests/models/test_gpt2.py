@@ -19,7 +19,7 @@ def tokens(*shape, device="cpu", seed=0, vocab=61):
     return it.tensor(np.random.default_rng(seed).integers(0, vocab, shape), device=device)
 
 
-def test_names_and_shapes_are_the_published_ones():
+def test_names_and_shapes_of_parameters():
     model = made()
     block = {
         "ln_1.weight": (8,),

@@ -1,4 +1,4 @@
-"""GPT-2, with the names and shapes of the published weights (linear weights are (out, in)).
+"""GPT-2, with the names of the published weights; linear weights are (out, in), the transpose of the published ones.
 
 Legend: B batch, T time, C channels (n_embd), H heads, D = C / H, V vocabulary.
 Source: Radford et al. 2019; the layer order is the published code's (norms before attention and MLP).
