@@ -68,11 +68,10 @@ def test_copies_are_the_same_object(device):
 def test_guards_nest_and_restore_after_an_error(device):
     before = it.current_device()
     with it.device_guard("cpu"):
-        with pytest.raises(ZeroDivisionError):  # noqa: PT012 - what is asserted stands inside the guard
-            with it.device_guard(device):
-                assert str(it.current_device()) == str(it.Device(device))
-                assert it.Device(it.Device(device).type) is it.Device(device)
-                raise ZeroDivisionError
+        with pytest.raises(ZeroDivisionError), it.device_guard(device):  # noqa: PT012 - asserted inside the guard
+            assert str(it.current_device()) == str(it.Device(device))
+            assert it.Device(it.Device(device).type) is it.Device(device)
+            raise ZeroDivisionError
         assert str(it.current_device()) == "cpu:0"
 
     assert it.current_device() is before

@@ -75,7 +75,7 @@ class Device:
             return found
         count = provider.device_count()
         if number >= count:
-            has = "no device" if count == 0 else "device 0" if count == 1 else f"devices 0 to {count - 1}"
+            has = "none" if count == 0 else "device 0" if count == 1 else f"devices 0 to {count - 1}"
             raise DeviceNotFound(
                 f"device '{kind}:{number}' does not exist: expected an index in [0, {count}), {kind} has {has}"
             )
@@ -119,7 +119,7 @@ def _parse(spec: str) -> tuple[str, int | None]:
         lower = spec.lower()
         hint = f" Names are lower case: {lower!r}." if lower != spec and _SPELLING.fullmatch(lower) else ""
         raise DeviceNotFound(
-            f"device {spec!r} is misspelt: expected NAME or NAME:INDEX with an index of 0 or more, as in 'fake:1'.{hint}"
+            f"device {spec!r} is misspelt: expected NAME or NAME:INDEX with an index from 0, as in 'fake:1'.{hint}"
         )
     text = match["index"]
     return match["type"], None if text is None else _checked_index(spec, int(text))
@@ -165,7 +165,7 @@ def current_device() -> Device:
 
 @contextmanager
 def device_guard(spec: Device | str) -> Iterator[Device]:
-    """Make a device current for this thread inside a `with` block; the previous one is back after it, errors included."""
+    """Make a device current for this thread inside a `with` block; afterwards the previous one is back."""
     chosen = Device(spec)
     previous_device, previous_index = _current.device, _current.index
     _current.device = chosen

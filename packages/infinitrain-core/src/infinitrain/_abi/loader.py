@@ -200,7 +200,7 @@ def _missing_slots(native: Any) -> list[str]:
 
 
 def _kernels(table: Any) -> tuple[dict[str, Kernel], list[str], list[str]]:
-    """Match a provider's kernels with the table: the usable ones, notes on the others, problems that refuse the library."""
+    """Match a provider's kernels with the table: usable ones, notes on others, problems that refuse the library."""
     rows = load_table()
     kernels: dict[str, Kernel] = {}
     notes: list[str] = []

@@ -215,7 +215,7 @@ class Trainer:
         ]
         if different:
             raise CheckpointError(
-                f"--resume: expected the settings of the run in {self.folder.path}, found others: {'; '.join(different)}"
+                f"--resume: expected the run's settings, found others: {'; '.join(different)}"
             )
         if state.data["tokens"] != len(self.corpus.train):
             raise CheckpointError(
