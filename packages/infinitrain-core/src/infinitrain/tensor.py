@@ -7,7 +7,8 @@ names are declared in the class, so that type checkers and readers see the whole
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NoReturn
+from math import prod
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 
@@ -15,12 +16,17 @@ from infinitrain.copy import host_view, to_numpy
 from infinitrain.device import Device
 from infinitrain.dtype import DType
 from infinitrain.errors import AutogradError, DeviceMismatch, DTypeError, ShapeError
-from infinitrain.strided import Strided
+from infinitrain.memory import Buffer, allocate
+from infinitrain.strided import Strided, compact_strides
 
 if TYPE_CHECKING:
     from infinitrain.autograd.function import Node
     from infinitrain.autograd.hooks import RemovableHandle, TensorHooks
-    from infinitrain.memory import Buffer
+
+_new = object.__new__
+#: Strides and element count of the shapes seen: the same come at every step.
+_layouts: dict[tuple[int, ...], tuple[tuple[int, ...], int]] = {}
+_MAX_LAYOUTS = 4096
 
 #: A method bound from above that gives a tensor.
 Method = Callable[..., "Tensor"]
@@ -263,6 +269,29 @@ class Tensor(Strided, Vocabulary):
         self._grad = None
         self._base = None
         self._hooks = None
+
+    @classmethod
+    def _empty(cls, shape: tuple[int, ...], dtype: DType, device: Device) -> Self:
+        """Allocate a compact tensor with undefined contents; written out, as every operation calls it."""
+        layout = _layouts.get(shape)
+        if layout is None:
+            layout = _layouts[shape] = (compact_strides(shape), prod(shape))
+            if len(_layouts) > _MAX_LAYOUTS:
+                _layouts.clear()
+        self = _new(cls)
+        self.strides, self._numel = layout
+        self.buffer = allocate(layout[1] * dtype.itemsize, device)
+        self.shape = shape
+        self.offset = 0
+        self.dtype = dtype
+        self._desc = None
+        self._compact = True
+        self._requires_grad = False
+        self._node = None
+        self._grad = None
+        self._base = None
+        self._hooks = None
+        return self
 
     # ---- what it is ----
 
