@@ -47,7 +47,7 @@ class TrainConfig:
     resume: bool = False
     """Continue the run in --out from its last checkpoint, exactly as if it had not been interrupted."""
 
-    steps: int = 300
+    steps: int = 200
     """Optimizer steps."""
 
     batch_size: int = 8
@@ -86,7 +86,7 @@ class TrainConfig:
     seed: int = 1337
     """Fixes weights, batches, dropout and the sample: the same seed gives the same run."""
 
-    eval_every: int = 100
+    eval_every: int = 50
     """Steps between two looks at the validation loss; 0 for the end only."""
 
     eval_batches: int = 20

@@ -214,9 +214,7 @@ class Trainer:
             f"{name}: saved {saved.get(name)!r}, now {now[name]!r}" for name in now if saved.get(name) != now[name]
         ]
         if different:
-            raise CheckpointError(
-                f"--resume: expected the run's settings, found others: {'; '.join(different)}"
-            )
+            raise CheckpointError(f"--resume: expected the run's settings, found others: {'; '.join(different)}")
         if state.data["tokens"] != len(self.corpus.train):
             raise CheckpointError(
                 f"--resume: expected the run's data, {state.data['tokens']} tokens, found {len(self.corpus.train)}"
