@@ -1,19 +1,13 @@
 """Train language models on any accelerator whose vendor ships one shared library.
 
-import infinitrain as it
+    import infinitrain as it
 
-x = it.tensor([[1.0, 2.0], [3.0, 4.0]], device="fake:1")
+    x = it.tensor([[1.0, 2.0], [3.0, 4.0]], device="fake:1")
 """
 
 from infinitrain import autograd, errors
 from infinitrain._abi.registry import configure, load_provider
-from infinitrain.autograd import (
-    enable_grad,
-    inference_mode,
-    is_grad_enabled,
-    no_grad,
-    set_grad_enabled,
-)
+from infinitrain.autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from infinitrain.device import (
     Device,
     current_device,
@@ -48,37 +42,10 @@ from infinitrain.memory import (
     memory_stats,
     reset_peak_memory_stats,
 )
-from infinitrain.ops.arithmetic import (
-    add,
-    div,
-    floor_divide,
-    maximum,
-    minimum,
-    mul,
-    remainder,
-    sub,
-)
-from infinitrain.ops.arithmetic import (
-    power as pow,
-)
-from infinitrain.ops.attention import (
-    scaled_dot_product_attention,
-)
-from infinitrain.ops.cast import (
-    clone,
-)
-from infinitrain.ops.compare import (
-    eq,
-    equal,
-    ge,
-    gt,
-    le,
-    logical_and,
-    logical_not,
-    logical_or,
-    lt,
-    ne,
-)
+from infinitrain.ops.arithmetic import add, div, floor_divide, mul, remainder, sub
+from infinitrain.ops.attention import scaled_dot_product_attention
+from infinitrain.ops.cast import clone
+from infinitrain.ops.compare import eq, equal, ge, gt, le, logical_and, logical_not, logical_or, lt, ne
 from infinitrain.ops.create import (
     arange,
     as_tensor,
@@ -95,58 +62,16 @@ from infinitrain.ops.create import (
     zeros,
     zeros_like,
 )
-from infinitrain.ops.dropout import (
-    dropout,
-)
-from infinitrain.ops.embedding import (
-    embedding,
-    gather,
-    index_select,
-    scatter,
-    scatter_add,
-)
-from infinitrain.ops.index import (
-    flip,
-    masked_select,
-    narrow,
-    nonzero,
-    select,
-)
-from infinitrain.ops.loss import (
-    cross_entropy,
-    mse_loss,
-    nll_loss,
-)
-from infinitrain.ops.matmul import (
-    linear,
-    matmul,
-)
-from infinitrain.ops.norm import (
-    layer_norm,
-)
-from infinitrain.ops.reduce import (
-    all,
-    amax,
-    amin,
-    any,
-    argmax,
-    argmin,
-    logsumexp,
-    max,
-    mean,
-    min,
-    norm,
-    std,
-    sum,
-    var,
-)
-from infinitrain.ops.select import (
-    clamp,
-    masked_fill,
-    tril,
-    triu,
-    where,
-)
+from infinitrain.ops.dropout import dropout
+from infinitrain.ops.embedding import embedding, gather, index_select, scatter, scatter_add
+from infinitrain.ops.extremes import maximum, minimum
+from infinitrain.ops.index import flip, masked_select, narrow, nonzero, select
+from infinitrain.ops.loss import cross_entropy, mse_loss, nll_loss
+from infinitrain.ops.matmul import linear, matmul
+from infinitrain.ops.norm import layer_norm
+from infinitrain.ops.power import power as pow
+from infinitrain.ops.reduce import all, amax, amin, any, argmax, argmin, logsumexp, max, mean, min, norm, std, sum, var
+from infinitrain.ops.select import clamp, masked_fill, tril, triu, where
 from infinitrain.ops.shape import (
     cat,
     chunk,
@@ -163,13 +88,8 @@ from infinitrain.ops.shape import (
     unbind,
     unsqueeze,
 )
-from infinitrain.ops.softmax import (
-    log_softmax,
-    softmax,
-)
-from infinitrain.ops.unary import (
-    absolute as abs,
-)
+from infinitrain.ops.softmax import log_softmax, softmax
+from infinitrain.ops.unary import absolute as abs
 from infinitrain.ops.unary import (
     cos,
     exp,
@@ -206,9 +126,7 @@ from infinitrain.random import (
     set_rng_state,
 )
 from infinitrain.stream import Event, Stream, current_stream, synchronize
-from infinitrain.tensor import (
-    Tensor,
-)
+from infinitrain.tensor import Tensor
 
 __version__ = "0.1.0"
 

@@ -280,3 +280,13 @@ def test_triangles_equal_numpy(device):
         )
     with pytest.raises(ShapeError):
         it.tril(it.ones(3, device=device))
+
+
+def test_numbers_beyond_int64_with_floats(device):
+    x = it.ones(1, device=device)
+
+    assert (x * 2**70).tolist() == [2.0**70]
+    assert (x + 2**64).tolist() == [2.0**64]
+    assert (x - 2**64).tolist() == [-(2.0**64)]
+    assert (x < 2**70).tolist() == [True]
+    assert it.full((1,), 2**63, dtype=it.uint64, device=device).tolist() == [2**63]

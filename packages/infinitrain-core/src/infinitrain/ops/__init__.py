@@ -17,11 +17,13 @@ from infinitrain.ops import (
     create,
     dropout,
     embedding,
+    extremes,
     index,
     inplace,
     loss,
     matmul,
     norm,
+    power,
     reduce,
     select,
     shape,
@@ -71,10 +73,10 @@ BOTH: Table = {
     "masked_select": index.masked_select,
     "matmul": matmul.matmul,
     "max": reduce.max,
-    "maximum": arithmetic.maximum,
+    "maximum": extremes.maximum,
     "mean": reduce.mean,
     "min": reduce.min,
-    "minimum": arithmetic.minimum,
+    "minimum": extremes.minimum,
     "movedim": shape.movedim,
     "mul": arithmetic.mul,
     "narrow": index.narrow,
@@ -83,7 +85,7 @@ BOTH: Table = {
     "nonzero": index.nonzero,
     "norm": reduce.norm,
     "permute": shape.permute,
-    "pow": arithmetic.power,
+    "pow": power.power,
     "reciprocal": unary.reciprocal,
     "relu": unary.relu,
     "remainder": arithmetic.remainder,
@@ -156,6 +158,7 @@ FUNCTIONS: Table = BOTH | {
 METHODS: Table = (
     BOTH
     | arithmetic.OPERATORS
+    | power.OPERATORS
     | compare.OPERATORS
     | inplace.METHODS
     | {

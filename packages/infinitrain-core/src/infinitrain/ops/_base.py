@@ -37,8 +37,15 @@ def new(shape: tuple[int, ...], dtype: DType, like: Tensor) -> Tensor:
 def full_like_device(shape: tuple[int, ...], value: Scalar, dtype: DType, like: Tensor) -> Tensor:
     """Give a tensor of one value on the device of `like`."""
     y = Tensor._empty(shape, dtype, like.buffer.device)
-    launch("Fill", (), (y,), value=value)
+    launch("Fill", (), (y,), value=as_attr(value, dtype))
     return y
+
+
+def as_attr(value: Scalar, dtype: DType) -> Scalar:
+    """Make a number fit a kernel's attribute: floats hold integers that int64 does not."""
+    if value.__class__ is int and dtype.is_floating_point and not -(1 << 63) <= value < 1 << 63:
+        return float(value)
+    return value
 
 
 def scalar_tensor(value: Scalar, dtype: DType, like: Tensor) -> Tensor:

@@ -10,22 +10,19 @@ from infinitrain.dispatch import launch
 from infinitrain.ops._base import (
     Operand,
     Scalar,
+    as_attr,
     as_scalar,
     as_tensors,
     binary,
     cast_to,
     check_range,
-    full_like_device,
     is_operand,
     promote,
     scalar_dtype,
-    scalar_tensor,
     sum_to,
 )
-from infinitrain.ops.cast import clone
-from infinitrain.ops.compare import eq, gt, logical_and, logical_not, logical_or
-from infinitrain.ops.select import where
-from infinitrain.ops.unary import log, neg, reciprocal, sqrt
+from infinitrain.ops.compare import logical_and, logical_or
+from infinitrain.ops.unary import neg
 from infinitrain.tensor import Tensor
 
 
@@ -139,65 +136,6 @@ class Remainder(Op):
         )
 
 
-class Pow(Op):
-    """y = a^b; da = dy b a^(b-1), 0 where b is 0; db = dy y ln a, 0 where a is 0 and b is not negative."""
-
-    shapes: tuple[tuple[int, ...], tuple[int, ...]]
-
-    @staticmethod
-    def forward(ctx: Pow, a: Tensor, b: Tensor, out: Tensor | None = None) -> Tensor:
-        ctx.shapes = (a.shape, b.shape)
-        ctx.save_for_backward(a, b)
-        return binary("PowForward", a, b, out)
-
-    @staticmethod
-    def backward(ctx: Pow, grad: Tensor) -> Any:
-        a, b = ctx.saved_tensors
-        need, shapes = ctx.needs_input_grad, ctx.shapes
-        da = db = None
-        if need[0]:
-            slope = mul(b, power(a, sub(b, 1)))
-            da = sum_to(mul(grad, where(eq(b, 0), scalar_tensor(0, b.dtype, b), slope)), shapes[0])
-        if need[1]:
-            flat = logical_and(eq(a, 0), logical_not(gt(scalar_tensor(0, b.dtype, b), b)))
-            slope = mul(power(a, b), log(where(flat, scalar_tensor(1, a.dtype, a), a)))
-            db = sum_to(mul(grad, where(flat, scalar_tensor(0, a.dtype, a), slope)), shapes[1])
-        return da, db
-
-
-class Maximum(Op):
-    """y = max(a, b), NaN wins; dy goes to the larger one, half to each where they are equal."""
-
-    kernel = "MaximumForward"
-    shapes: tuple[tuple[int, ...], tuple[int, ...]]
-
-    @staticmethod
-    def forward(ctx: Maximum, a: Tensor, b: Tensor, out: Tensor | None = None) -> Tensor:
-        ctx.shapes = (a.shape, b.shape)
-        ctx.save_for_backward(a, b)
-        return binary(ctx.kernel, a, b, out)
-
-    @staticmethod
-    def backward(ctx: Maximum, grad: Tensor) -> Any:
-        a, b = ctx.saved_tensors
-        need, shapes = ctx.needs_input_grad, ctx.shapes
-        first = gt(a, b) if ctx.kernel == "MaximumForward" else gt(b, a)
-        first = logical_or(first, logical_not(eq(a, a)))  # a NaN in `a` is what was returned
-        zero = scalar_tensor(0, grad.dtype, grad)
-        half = mul(grad, 0.5)
-        equal = eq(a, b)
-        return (
-            sum_to(where(equal, half, where(first, grad, zero)), shapes[0]) if need[0] else None,
-            sum_to(where(equal, half, where(first, zero, grad)), shapes[1]) if need[1] else None,
-        )
-
-
-class Minimum(Maximum):
-    """y = min(a, b), NaN wins; dy goes to the smaller one, half to each where they are equal."""
-
-    kernel = "MinimumForward"
-
-
 class AddScalar(Op):
     """y = x + number; dx = dy."""
 
@@ -236,7 +174,7 @@ def _with_number(op: type[Op], name: str, x: Tensor, value: Scalar) -> Tensor:
         x = cast_to(x, dtype)
     if value.__class__ is int:
         check_range(value, dtype, name)
-    result: Tensor = op.apply(x, value)
+    result: Tensor = op.apply(x, as_attr(value, dtype))
     return result
 
 
@@ -311,60 +249,7 @@ def remainder(a: Operand, b: Operand) -> Tensor:
     return result
 
 
-def power(a: Operand, b: Operand) -> Tensor:
-    """Give a to the power of b. For integers, a negative exponent gives the integer part of the true value."""
-    value = as_scalar(b)
-    if isinstance(a, Tensor) and value is not None:
-        dtype = scalar_dtype(a.dtype, value)
-        x = cast_to(a, dtype)
-        if value == 1:
-            return clone(x)
-        if value == 2:
-            return mul(x, x)
-        if value == 0:  # flat everywhere, at 0 too
-            return full_like_device(x.shape, 1, dtype, x)
-        if dtype.is_floating_point:
-            if value == 0.5:
-                return sqrt(x)
-            if value == -1:
-                return reciprocal(x)
-            exponent = float(value)
-            raised: Tensor = PowScalar.apply(x, exponent)
-            return raised
-    result: Tensor = Pow.apply(*as_tensors(a, b, "pow"))
-    return result
-
-
-class PowScalar(Op):
-    """y = x^p for a fixed p; dx = dy p x^(p-1)."""
-
-    exponent: float
-
-    @staticmethod
-    def forward(ctx: PowScalar, x: Tensor, exponent: float) -> Tensor:
-        ctx.save_for_backward(x)
-        ctx.exponent = exponent
-        return binary("PowForward", x, scalar_tensor(exponent, x.dtype, x), None)
-
-    @staticmethod
-    def backward(ctx: PowScalar, grad: Tensor) -> Any:
-        (x,) = ctx.saved_tensors
-        return mul(grad, mul(power(x, ctx.exponent - 1), ctx.exponent))
-
-
-def maximum(a: Operand, b: Operand) -> Tensor:
-    """Give the larger of each pair; NaN wins. A gradient is halved where they are equal."""
-    result: Tensor = Maximum.apply(*as_tensors(a, b, "maximum"))
-    return result
-
-
-def minimum(a: Operand, b: Operand) -> Tensor:
-    """Give the smaller of each pair; NaN wins. A gradient is halved where they are equal."""
-    result: Tensor = Minimum.apply(*as_tensors(a, b, "minimum"))
-    return result
-
-
-def _reflected(function: Any) -> Any:
+def reflected(function: Any) -> Any:
     """Make the operator that Python calls when the tensor stands at the right."""
 
     def operator(self: Tensor, other: Operand) -> Any:
@@ -373,7 +258,7 @@ def _reflected(function: Any) -> Any:
     return operator
 
 
-def _guarded(function: Any) -> Any:
+def guarded(function: Any) -> Any:
     """Make the operator that gives NotImplemented for operands it does not know."""
 
     def operator(self: Tensor, other: Operand) -> Any:
@@ -385,18 +270,16 @@ def _guarded(function: Any) -> Any:
 
 
 OPERATORS: dict[str, Any] = {
-    "__add__": _guarded(add),
-    "__radd__": _guarded(add),
-    "__sub__": _guarded(sub),
-    "__rsub__": _reflected(sub),
-    "__mul__": _guarded(mul),
-    "__rmul__": _guarded(mul),
-    "__truediv__": _guarded(div),
-    "__rtruediv__": _reflected(div),
-    "__floordiv__": _guarded(floor_divide),
-    "__rfloordiv__": _reflected(floor_divide),
-    "__mod__": _guarded(remainder),
-    "__rmod__": _reflected(remainder),
-    "__pow__": _guarded(power),
-    "__rpow__": _reflected(power),
+    "__add__": guarded(add),
+    "__radd__": guarded(add),
+    "__sub__": guarded(sub),
+    "__rsub__": reflected(sub),
+    "__mul__": guarded(mul),
+    "__rmul__": guarded(mul),
+    "__truediv__": guarded(div),
+    "__rtruediv__": reflected(div),
+    "__floordiv__": guarded(floor_divide),
+    "__rfloordiv__": reflected(floor_divide),
+    "__mod__": guarded(remainder),
+    "__rmod__": reflected(remainder),
 }

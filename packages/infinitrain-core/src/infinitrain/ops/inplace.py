@@ -14,7 +14,7 @@ from infinitrain.copy import copy_ as route_copy
 from infinitrain.dispatch import launch
 from infinitrain.dtype import promote_types
 from infinitrain.errors import DTypeError, ShapeError
-from infinitrain.ops import arithmetic, embedding, select, unary
+from infinitrain.ops import arithmetic, embedding, power, select, unary
 from infinitrain.ops._base import (
     Operand,
     Scalar,
@@ -196,7 +196,7 @@ def masked_fill_(x: Tensor, mask: Tensor, value: Operand) -> Tensor:
 
 def pow_(x: Tensor, exponent: Operand) -> Tensor:
     """Write x to the power of an exponent over `x`."""
-    return _assign("pow_", x, arithmetic.power(x, exponent))
+    return _assign("pow_", x, power.power(x, exponent))
 
 
 def scatter_(x: Tensor, dim: int, index: Tensor, src: Any) -> Tensor:

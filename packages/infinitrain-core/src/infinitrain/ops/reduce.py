@@ -12,9 +12,10 @@ from infinitrain.dispatch import launch
 from infinitrain.dtype import DType
 from infinitrain.errors import DTypeError, ShapeError
 from infinitrain.ops._base import cast_to, dims_of, dropped_shape, kept_shape, require_floating, scalar_tensor
-from infinitrain.ops.arithmetic import div, maximum, mul
+from infinitrain.ops.arithmetic import div, mul
 from infinitrain.ops.compare import eq, logical_not, logical_or
 from infinitrain.ops.create import arange
+from infinitrain.ops.extremes import maximum, minimum
 from infinitrain.ops.select import where
 from infinitrain.ops.unary import exp, log, sqrt
 from infinitrain.strided import compact_strides
@@ -247,8 +248,6 @@ def min(x: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
     Indices name the first position; the gradient goes to them.
     """
     if isinstance(dim, Tensor):
-        from infinitrain.ops.arithmetic import minimum
-
         return minimum(x, dim)
     return amin(x) if dim is None else _with_index(argmin(x, dim, True), x, dim, keepdim)
 

@@ -40,9 +40,7 @@ def represent(x: Tensor) -> str:
         parts.append(f"grad_fn={x.grad_fn!r}")
     elif x.requires_grad:
         parts.append("requires_grad=True")
-    name = type(x).__name__
-    text = f"{prefix}{', '.join(parts)})"
-    return text if name == "Tensor" else f"{name} containing:\n{text}"
+    return f"{prefix}{', '.join(parts)})"
 
 
 def _formatter(values: np.ndarray[Any, Any], x: Tensor) -> Any:
