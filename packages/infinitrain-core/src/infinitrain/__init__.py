@@ -1,8 +1,6 @@
 """Train language models on any accelerator whose vendor ships one shared library.
 
-    import infinitrain as it
-
-    x = it.tensor([[1.0, 2.0], [3.0, 4.0]], device="fake:1")
+`import infinitrain as it`, then `it.tensor([[1.0, 2.0], [3.0, 4.0]], device="fake:1")`.
 """
 
 from infinitrain import autograd, errors
