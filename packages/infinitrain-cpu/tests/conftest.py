@@ -39,7 +39,7 @@ def _offered(isa: str) -> bool:
     return True
 
 
-@pytest.fixture(scope="session", params=[isa for isa in ("baseline", "avx2", "avx512") if _offered(isa)])
+@pytest.fixture(scope="session", params=["baseline", *filter(_offered, ("avx2", "avx512"))])
 def each_isa(request: pytest.FixtureRequest, make_cpu: Callable[..., Cpu]) -> Cpu:
     """A provider for each instruction set that this processor has."""
     return make_cpu(threads=2, isa=request.param)
