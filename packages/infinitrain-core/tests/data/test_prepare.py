@@ -45,7 +45,9 @@ def test_the_default_corpus_is_38_plays():
     plays = read_corpus()
 
     assert len(plays) == 38
-    assert plays[0].startswith("# A Midsummer Night's Dream")
+    assert plays[0].startswith("A Midsummer Night's Dream\n\nACT I\n")
+    assert "\n\n[Enter THESEUS, HIPPOLYTA, PHILOSTRATE, and Attendants]\n\nTHESEUS\nNow, fair Hippolyta" in plays[0]
+    assert not any(mark in play for play in plays for mark in ("**", "_", "# "))
     assert sum(len(play) for play in plays) > 5_000_000
     assert not any(line != line.rstrip() for line in plays[0].splitlines())
 

