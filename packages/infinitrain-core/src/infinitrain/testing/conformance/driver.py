@@ -151,14 +151,13 @@ class DeviceInfo:
 class Provider:
     """A started provider: every slot by name, failures as SlotError."""
 
-    def __init__(self, library: Library, options: Mapping[str, object] | None = None) -> None:
+    def __init__(self, library: Library, options: Mapping[str, object] | None = None, host: Any = None) -> None:
         self.library = library
         self.table = library.table
         self.self: Any = ffi.NULL
         self.keep: list[Any] = []
         out = ffi.new("void **")
-        host = self.host()
-        self.check("init", self.table.init, host, self.config(options or {}), out)
+        self.check("init", self.table.init, host or self.host(), self.config(options or {}), out)
         self.self = out[0]
         self.caps_of: dict[int, DeviceInfo] = {}
 
