@@ -216,7 +216,7 @@ def test_help_teaches(new_run):
     )
 
     assert result.returncode == 0
-    for words in ("examples:", "--seq-len", "Tokens of a row", "gpt2-mini", "default: 200", "--resume"):
+    for words in ("examples:", "--seq-len", "Tokens of a row", "gpt2-mini", "default: 240", "--resume"):
         assert words in result.stdout
 
 

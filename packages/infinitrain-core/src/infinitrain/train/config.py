@@ -47,7 +47,7 @@ class TrainConfig:
     resume: bool = False
     """Continue the run in --out from its last checkpoint, exactly as if it had not been interrupted."""
 
-    steps: int = 200
+    steps: int = 240
     """Optimizer steps."""
 
     batch_size: int = 8
@@ -86,13 +86,13 @@ class TrainConfig:
     seed: int = 1337
     """Fixes weights, batches, dropout and the sample: the same seed gives the same run."""
 
-    eval_every: int = 50
+    eval_every: int = 60
     """Steps between two looks at the validation loss; 0 for the end only."""
 
     eval_batches: int = 20
     """Batches of a look at the validation loss, spread evenly over the validation text."""
 
-    checkpoint_every: int = 100
+    checkpoint_every: int = 120
     """Steps between two checkpoints; 0 for the end only."""
 
     keep_checkpoints: int = 2
