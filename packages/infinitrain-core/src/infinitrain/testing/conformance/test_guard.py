@@ -238,7 +238,8 @@ def test_gd_14_native_handle(bench: Bench) -> None:
         try:
             found = [native(own), native(own), native(ffi.NULL), native(ffi.NULL)]
         except SlotError as refused:
-            assert refused.status == "UNIMPLEMENTED"
+            if refused.status != "UNIMPLEMENTED":
+                raise
             pytest.skip("stream_native is UNIMPLEMENTED")
         y = values(bench, MANY // 64)
         fill(bench, y, 1.0, own)

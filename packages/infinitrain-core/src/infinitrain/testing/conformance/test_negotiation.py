@@ -118,7 +118,7 @@ def test_neg_08_one_exported_symbol(library: Library) -> None:
 
 
 def test_neg_09_query_is_pure(library: Library) -> None:
-    """Pure: it starts no thread, opens no file, asks no driver; it works before fork, in the child, without a device."""
+    """Pure: it starts no thread, opens no file, asks no driver; it works before fork, in the child."""
     seen = in_fresh_process(probes.query, str(library.path))
     assert seen["threads"][0] == seen["threads"][1], "the query started a thread"
     assert seen["files"][0] == seen["files"][1], "the query opened a file"
@@ -126,7 +126,7 @@ def test_neg_09_query_is_pure(library: Library) -> None:
 
 
 def test_neg_10_same_table_for_every_minor(library: Library) -> None:
-    """It gives the same table at every call, and to every core whose minor is that of the provider's header or later."""
+    """It gives the same table at every call, and to every core whose minor is that of its header or later."""
     own = int(library.table.abi_minor)
     for minor in (own, own, own + 1, own + 9, 1000, 2**32 - 1):
         assert library.query(minor) == library.table, f"minor {minor}"
