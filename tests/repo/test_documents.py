@@ -75,3 +75,16 @@ def test_infinitrain_commands_of_the_documents_parse():
             check=False,
         )
         assert result.returncode == 0, f"{command}\n{result.stderr}"
+
+
+def test_environment_variables_are_those_that_are_read():
+    from infinitrain.config import VARIABLES
+
+    rows = re.findall(
+        r"^\| `(INFINITRAIN_\w+)` \| (.+) \|$", (ROOT / "docs" / "env.md").read_text(), flags=re.MULTILINE
+    )
+    sources = (ROOT / "packages" / "infinitrain-core" / "src").rglob("*.py")
+    readers = [path.name for path in sources if re.search(r"os\.(environ|getenv)", path.read_text())]
+
+    assert dict(rows) == VARIABLES
+    assert readers == ["config.py"]
