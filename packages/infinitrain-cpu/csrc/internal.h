@@ -17,6 +17,7 @@ struct Provider {
   Pool pool;
   const Simd &simd;
   const Gemm gemm;
+  const uint64_t total_memory;  // bytes
 
   static Provider &of(void *self) { return *static_cast<Provider *>(self); }
 };

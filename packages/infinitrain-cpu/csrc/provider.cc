@@ -99,7 +99,7 @@ itp_status init(const itp_host *, const itp_config *config, void **self, itp_err
   if (const itp_status status = parse_threads(threads, &size, err)) return status;
   if (const itp_status status = choose_simd(isa, &simd, err)) return status;
   if (const itp_status status = Gemm::open(&gemm, err)) return status;
-  Provider *provider = new (std::nothrow) Provider{Pool(size), *simd, gemm};
+  Provider *provider = new (std::nothrow) Provider{Pool(size), *simd, gemm, memory_info().total};
   if (provider == nullptr) return ITP_FAIL(err, OUT_OF_MEMORY, "init", "no memory for the provider's state");
   *self = provider;
   return ITP_OK;

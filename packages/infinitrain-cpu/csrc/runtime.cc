@@ -50,7 +50,7 @@ itp_status device_info(void *self, int32_t device, itp_device_info *out, itp_err
   snprintf(info.name, sizeof info.name, "%s, %s, %d threads", model, cpu.simd.name, cpu.pool.size());
   info.struct_size = out->struct_size;
   info.dlpack_device_type = 1;  // kDLCPU
-  info.total_memory = memory_info().total;
+  info.total_memory = cpu.total_memory;
   info.min_alignment = kAlignment;
   info.compute_dtype_mask = bit(ITP_DT_F32) | bit(ITP_DT_F64);
   info.storage_dtype_mask = kEveryDtype;
@@ -61,35 +61,40 @@ itp_status device_info(void *self, int32_t device, itp_device_info *out, itp_err
   return ITP_OK;
 }
 
+uint64_t round_up(uint64_t n, uint64_t unit) { return (n + unit - 1) / unit * unit; }
+
+uint64_t mapped_size(uint64_t nbytes) {
+  return round_up(nbytes, static_cast<uint64_t>(sysconf(_SC_PAGESIZE)));
+}
+
 // Large blocks stand on huge pages where the system gives them: the first touch of a small page costs more
-// than writing it fifteen times.
-void *map_huge(uint64_t nbytes) {
-  const uint64_t size = (nbytes + kHugePage - 1) / kHugePage * kHugePage;
+// than writing it fifteen times. What is left behind the last whole huge page stays on small ones: nothing is
+// rounded up.
+void *map_large(uint64_t nbytes) {
+  const uint64_t size = mapped_size(nbytes);
   void *raw = mmap(nullptr, size + kHugePage, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (raw == MAP_FAILED) return nullptr;
   char *begin = static_cast<char *>(raw);
   char *block =
-      reinterpret_cast<char *>((reinterpret_cast<uintptr_t>(begin) + kHugePage - 1) / kHugePage * kHugePage);
-  if (block != begin) munmap(begin, static_cast<size_t>(block - begin));
-  if (block - begin != static_cast<ptrdiff_t>(kHugePage)) {
-    munmap(block + size, kHugePage - static_cast<size_t>(block - begin));
-  }
-  madvise(block, size, MADV_HUGEPAGE);
+      begin + (round_up(reinterpret_cast<uintptr_t>(begin), kHugePage) - reinterpret_cast<uintptr_t>(begin));
+  const uint64_t before = static_cast<uint64_t>(block - begin), after = kHugePage - before;
+  if (before > 0) munmap(begin, before);
+  if (after > 0) munmap(block + size, after);
+  madvise(block, nbytes / kHugePage * kHugePage, MADV_HUGEPAGE);
   return block;
 }
 
-itp_status alloc(void *, int32_t device, uint32_t kind, uint64_t nbytes, itp_stream, void **out,
+itp_status alloc(void *self, int32_t device, uint32_t kind, uint64_t nbytes, itp_stream, void **out,
                  itp_error *err) {
   if (const itp_status status = check_device("alloc", device, err)) return status;
   if (kind > ITP_MEM_MANAGED) return ITP_FAIL(err, INVALID_ARGUMENT, "alloc", "kind %u is unknown", kind);
   if (nbytes == 0) return ITP_FAIL(err, INVALID_ARGUMENT, "alloc", "size 0 has no memory");
   // The system promises more than there is and ends the process that uses it: refuse what cannot be.
-  const uint64_t total = nbytes >= kHugePage ? memory_info().total : UINT64_MAX;
   void *block = nullptr;
-  if (nbytes <= total) {
+  if (nbytes <= Provider::of(self).total_memory) {
     if (nbytes >= kHugePage) {
-      block = map_huge(nbytes);
+      block = map_large(nbytes);
     } else if (posix_memalign(&block, kAlignment, nbytes) != 0) {
       block = nullptr;
     }
@@ -108,7 +113,7 @@ itp_status alloc(void *, int32_t device, uint32_t kind, uint64_t nbytes, itp_str
 itp_status dealloc(void *, int32_t device, uint32_t, void *ptr, uint64_t nbytes, itp_stream, itp_error *err) {
   if (const itp_status status = check_device("dealloc", device, err)) return status;
   if (nbytes >= kHugePage) {
-    munmap(ptr, (nbytes + kHugePage - 1) / kHugePage * kHugePage);
+    munmap(ptr, mapped_size(nbytes));
   } else {
     free(ptr);
   }

@@ -71,6 +71,24 @@ def test_every_row_of_the_table_is_there(cpu: Cpu) -> None:
         assert bool(kernel.flags & 0x8) == row["alias"]
 
 
+def test_without_openblas_init_says_what_to_do(tmp_path: Path) -> None:
+    """A copy whose library has another name than any on this machine."""
+    data = Path(infinitrain_cpu.library_path()).read_bytes()
+    copy = tmp_path / "libitp_cpu.so"
+    copy.write_bytes(data.replace(b"libscipy_openblas64_.so", b"libscipy_openblas99_.so"))
+    table = ffi.dlopen(str(copy)).infinitrain_provider_v1(0)
+    message, error, slot = ffi.new("char[]", 512), ffi.new("itp_error *"), ffi.new("void **")
+    error.message, error.message_capacity = message, 512
+    config = ffi.new("itp_config *")
+    config.struct_size = ffi.sizeof("itp_config")
+
+    assert table.init(ffi.NULL, config, slot, error) == 5
+    assert slot[0] == ffi.NULL
+    text = ffi.string(message).decode()
+    assert text.startswith("[init][UNAVAILABLE] OpenBLAS cannot be loaded: libscipy_openblas99_.so: ")
+    assert text.endswith("Install scipy-openblas64")
+
+
 def test_versions_agree() -> None:
     root = Path(__file__).parents[1]
     project = tomllib.loads((root / "pyproject.toml").read_text())["project"]

@@ -86,14 +86,14 @@ STATES = [(0, 0), (1234567890123456789, 5), (2**63 + 17, 2**64 - 2), (42, 2**32 
 
 @pytest.mark.parametrize("dtype", dtypes_of("UniformForward"))
 @pytest.mark.parametrize(("seed", "offset"), STATES)
-def test_draws(cpu: Cpu, dtype: str, seed: int, offset: int) -> None:
+def test_draws(each_isa: Cpu, dtype: str, seed: int, offset: int) -> None:
     n = 4099
     state = np.array([seed, offset], np.uint64).view(np.int64)
     bits = words(seed, offset, n)
-    found = cpu.new("UniformForward", [state], (n,), DTYPES[dtype], low=-1.0, high=3.0)
+    found = each_isa.new("UniformForward", [state], (n,), DTYPES[dtype], low=-1.0, high=3.0)
     want = rounded([-1.0 + 4.0 * ((w >> 8) * 2.0**-24) for w in bits], dtype)
     np.testing.assert_array_equal(found.astype(np.float64), want.astype(np.float64))
-    found = cpu.new("NormalForward", [state], (n,), DTYPES[dtype], mean=0.5, std=0.02)
+    found = each_isa.new("NormalForward", [state], (n,), DTYPES[dtype], mean=0.5, std=0.02)
     want = rounded([0.5 + 0.02 * normal(w) for w in bits], dtype)
     np.testing.assert_array_equal(found.astype(np.float64), want.astype(np.float64))
 

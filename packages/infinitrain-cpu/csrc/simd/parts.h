@@ -8,6 +8,7 @@ namespace ITP_ISA {
 
 void add_elementwise(Simd *table);
 void add_rows(Simd *table);
+void add_random(Simd *table);
 
 }  // namespace ITP_ISA
 }  // namespace itp

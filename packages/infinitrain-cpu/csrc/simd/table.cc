@@ -14,6 +14,7 @@ const Simd &ITP_JOIN(simd_, ITP_ISA)() {
     t.name = ITP_TEXT(ITP_ISA);
     ITP_ISA::add_elementwise(&t);
     ITP_ISA::add_rows(&t);
+    ITP_ISA::add_random(&t);
     return &t;
   }();
   return *table;

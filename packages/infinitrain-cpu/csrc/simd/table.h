@@ -114,6 +114,8 @@ struct Simd {
   RowTable<double> rows_f64;
   RowTable<bf16> rows_bf16;
   RowTable<f16> rows_f16;
+  void (*philox)(uint64_t seed, uint64_t counter, uint32_t *words, size_t blocks);  // 4 words a block
+  void (*normals)(const uint32_t *words, double *z, size_t n);                      // itp_normal of each word
   void (*bf16_to_f32)(const void *x, void *y, size_t n);
   void (*f16_to_f32)(const void *x, void *y, size_t n);
   void (*f32_to_bf16)(const void *x, void *y, size_t n);
