@@ -6,21 +6,39 @@
 #include "call.h"
 #include "infinitrain/dtype.h"
 
-void it_describe(it_descriptor *d, const it_provider *p, uint64_t address, int32_t device_type,
-                 int32_t device_id, uint32_t dtype, int32_t ndim, const int64_t *shape,
-                 const int64_t *strides, uint64_t byte_offset, uint64_t nbytes) {
+/* ---- descriptors ------------------------------------------------------------------------------------------
+ */
+
+/* How far from the first element the last one begins, in elements. Strides are never negative. */
+static uint64_t reach_of(const itp_tensor *t) {
+  uint64_t reach = 0, count = 1;
+  for (int32_t i = 0; i < t->ndim; ++i) {
+    reach += (uint64_t)(t->strides != NULL ? t->strides[i] * (t->shape[i] - 1) : 0);
+    count *= (uint64_t)t->shape[i];
+  }
+  return t->strides != NULL ? reach : count - 1;
+}
+
+/* Describe a view of the block of `nbytes` bytes at `address`. Foreign memory need not be aligned as the
+ * device's own: `data` is then moved down to the last aligned address and the offset grows. */
+void it_describe(it_descriptor *d, const it_device *device, uint64_t address, uint64_t nbytes, uint32_t dtype,
+                 int32_t ndim, const int64_t *shape, const int64_t *strides, uint64_t byte_offset,
+                 uint32_t read_only) {
   itp_tensor *t = &d->tensor;
+  const uint64_t skew = address & (device->alignment - 1);
   const size_t length = (size_t)ndim * sizeof(int64_t);
-  d->provider = p;
-  t->data = it_pointer(address);
-  t->device_type = device_type;
-  t->device_id = device_id;
+  int empty = 0;
+  d->device = device;
+  d->read_only = read_only;
+  t->data = it_pointer(address - skew);
+  t->device_type = device->type;
+  t->device_id = device->index;
   t->ndim = ndim;
   t->dtype.code = (uint8_t)(dtype & 0xFFu);
   t->dtype.bits = (uint8_t)((dtype >> 8) & 0xFFu);
   t->dtype.lanes = 1;
-  t->byte_offset = byte_offset;
-  t->nbytes = nbytes;
+  t->byte_offset = byte_offset + skew;
+  t->nbytes = nbytes + skew;
   t->flags = 0;
   t->shape = NULL;
   t->strides = NULL;
@@ -31,7 +49,23 @@ void it_describe(it_descriptor *d, const it_provider *p, uint64_t address, int32
       memcpy(d->dims + IT_MAX_NDIM, strides, length);
       t->strides = d->dims + IT_MAX_NDIM;
     }
+    for (int32_t i = 0; i < ndim; ++i) empty |= shape[i] == 0;
   }
+  d->bit = itp_dtype_bit(t->dtype);
+  d->begin = address + byte_offset;
+  d->end = empty ? d->begin : d->begin + (reach_of(t) + 1) * itp_itemsize(t->dtype);
+}
+
+/* Describe a compact view like another, at the aligned begin of another block. */
+void it_describe_at(it_descriptor *d, const it_descriptor *like, uint64_t address, uint64_t nbytes) {
+  const size_t length = (size_t)like->tensor.ndim * sizeof(int64_t);
+  memcpy(d, like, offsetof(it_descriptor, dims));
+  memcpy(d->dims, like->dims, length);
+  d->tensor.data = it_pointer(address);
+  d->tensor.nbytes = nbytes;
+  if (length != 0) d->tensor.shape = d->dims;
+  d->begin = address;
+  d->end = address + (like->end - like->begin);
 }
 
 /* ---- is this launch the usual one? ------------------------------------------------------------------------
@@ -44,34 +78,23 @@ static int is_matrix(const itp_tensor *t) {
   return (column_step == 1 && row_step >= columns) || (row_step == 1 && column_step >= rows);
 }
 
-/* The bytes that a view spans, gaps included. */
-static void extent(const itp_tensor *t, uintptr_t *begin, uintptr_t *end) {
-  *begin = (uintptr_t)t->data + (uintptr_t)t->byte_offset;
-  uintptr_t length = (uintptr_t)t->nbytes;
-  if (t->strides != NULL && length != 0) {
-    uint64_t reach = 0;
-    for (int32_t i = 0; i < t->ndim; ++i) reach += (uint64_t)(t->strides[i] * (t->shape[i] - 1));
-    length = (uintptr_t)((reach + 1) * itp_itemsize(t->dtype));
-  }
-  *end = *begin + length;
+static int is_same_shape(const itp_tensor *a, const itp_tensor *b) {
+  if (a->ndim != b->ndim) return 0;
+  for (int32_t i = 0; i < a->ndim; ++i)
+    if (a->shape[i] != b->shape[i]) return 0;
+  return 1;
 }
 
-static int is_same_view(const itp_tensor *a, const itp_tensor *b) {
-  return a->strides == NULL && b->strides == NULL && a->ndim == b->ndim && a->byte_offset == b->byte_offset &&
-         memcmp(&a->dtype, &b->dtype, sizeof(a->dtype)) == 0 &&
-         (a->ndim == 0 || memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof(int64_t)) == 0);
+static int is_same_view(const it_descriptor *a, const it_descriptor *b) {
+  return a->tensor.strides == NULL && b->tensor.strides == NULL && a->begin == b->begin && a->bit == b->bit &&
+         is_same_shape(&a->tensor, &b->tensor);
 }
 
-static int may_overlap(const itp_tensor *in, const itp_tensor *out, uint32_t flags) {
-  if (in->data != out->data || in->nbytes == 0) return 0; /* buffers do not overlap each other */
-  if ((flags & IT_MAY_ALIAS) && is_same_view(in, out)) return 0;
-  uintptr_t in_begin, in_end, out_begin, out_end;
-  extent(in, &in_begin, &in_end);
-  extent(out, &out_begin, &out_end);
-  return in_begin < out_end && out_begin < in_end;
+static int meet(const it_descriptor *a, const it_descriptor *b) {
+  return a->begin < b->end && b->begin < a->end;
 }
 
-static int dtype_fits(uint8_t rule, int bit, int *t_bit, int *u_bit, const it_kernel *k) {
+static int dtype_fits(const it_kernel *k, uint8_t rule, int bit, int *t_bit, int *u_bit) {
   switch (rule & ~IT_OPTIONAL) {
     case IT_RULE_T:
       if (*t_bit < 0) *t_bit = bit;
@@ -86,70 +109,76 @@ static int dtype_fits(uint8_t rule, int bit, int *t_bit, int *u_bit, const it_ke
   }
 }
 
-static int fits(const it_provider *p, const it_kernel *k, const it_stream *s, it_descriptor *const *inputs,
-                uint32_t n_inputs, it_descriptor *const *outputs, uint32_t n_outputs) {
-  if (n_inputs != k->n_inputs || n_outputs != k->n_outputs) return 0;
-  int t_bit = -1, u_bit = -1;
-  for (uint32_t i = 0; i < n_inputs + n_outputs; ++i) {
-    const it_descriptor *d = i < n_inputs ? inputs[i] : outputs[i - n_inputs];
-    if (d == NULL) {
-      if (!(k->rules[i] & IT_OPTIONAL)) return 0;
-      continue;
-    }
-    const itp_tensor *t = &d->tensor;
-    if (d->provider != p || t->device_id != s->device) return 0;
-    const int bit = itp_dtype_bit(t->dtype);
-    if (bit < 0 || !dtype_fits(k->rules[i], bit, &t_bit, &u_bit, k)) return 0;
-    if (i >= n_inputs) {
-      if (t->strides != NULL || t->nbytes == 0) return 0;
-      for (uint32_t j = 0; j < n_inputs; ++j)
-        if (inputs[j] != NULL && may_overlap(&inputs[j]->tensor, t, k->flags)) return 0;
-    } else if (t->strides != NULL && !(k->flags & IT_LAYOUT_STRIDED) &&
-               !((k->flags & IT_LAYOUT_MATRIX) && is_matrix(t))) {
-      return 0;
-    }
+/* Outputs are compact, writable, not empty, and meet no other tensor but where the kernel may alias. */
+static int output_fits(const it_kernel *k, it_descriptor *const *tensors, uint32_t index) {
+  const it_descriptor *d = tensors[index];
+  if (d->tensor.strides != NULL || d->begin == d->end || d->read_only) return 0;
+  for (uint32_t i = 0; i < index; ++i) {
+    const it_descriptor *other = tensors[i];
+    if (other == NULL || !meet(other, d)) continue;
+    if (i >= k->n_inputs || !(k->flags & IT_MAY_ALIAS) || !is_same_view(other, d)) return 0;
   }
   return 1;
 }
 
-/* ---- launch
- * ------------------------------------------------------------------------------------------------- */
+static int input_fits(const it_kernel *k, const itp_tensor *t) {
+  return t->strides == NULL || (k->flags & IT_LAYOUT_STRIDED) ||
+         ((k->flags & IT_LAYOUT_MATRIX) && is_matrix(t));
+}
+
+static int fits(const it_kernel *k, const it_device *device, it_descriptor *const *tensors) {
+  const it_descriptor *first = tensors[k->n_inputs];
+  int t_bit = -1, u_bit = -1;
+  if (first == NULL) return 0;
+  for (uint32_t i = 0; i < k->n_inputs + k->n_outputs; ++i) {
+    const it_descriptor *d = tensors[i];
+    if (d == NULL) {
+      if (!(k->rules[i] & IT_OPTIONAL)) return 0;
+      continue;
+    }
+    if (d->device != device || !dtype_fits(k, k->rules[i], d->bit, &t_bit, &u_bit)) return 0;
+    if ((k->flags & IT_SAME_SHAPE) && !is_same_shape(&d->tensor, &first->tensor)) return 0;
+    if (i < k->n_inputs ? !input_fits(k, &d->tensor) : !output_fits(k, tensors, i)) return 0;
+  }
+  return 1;
+}
+
+/* ---- launch -----------------------------------------------------------------------------------------------
+ */
 
 static _Thread_local uint64_t wanted_workspace;
+static uint64_t last_tag;
 
 uint64_t it_wanted_workspace(void) { return wanted_workspace; }
 
-static int32_t ask_workspace(it_provider *p, const it_stream *s, const itp_launch *l) {
-  CALL(p, s, l->kernel->name, l->kernel->workspace(p->self, l, &wanted_workspace, err));
+static int32_t ask_workspace(const it_provider *p, it_stream *s, const itp_launch *l) {
+  CALL(p, s, NULL, l->kernel->name, l->kernel->workspace(p->self, l, &wanted_workspace, err));
 }
 
-/* Launch a kernel. With `checked` 0 the operands are first held against the kernel's rules, and IT_UNFIT is
- * returned where they are not plainly right. IT_WANTS_WORKSPACE: call again with it_wanted_workspace() bytes.
- */
-int32_t it_launch(it_provider *p, const it_kernel *k, it_stream *s, it_descriptor *const *inputs,
-                  uint32_t n_inputs, it_descriptor *const *outputs, uint32_t n_outputs,
-                  const itp_value *attrs, uint64_t workspace, uint64_t workspace_size, uint64_t tag,
-                  int32_t checked) {
-  const itp_tensor *in[IT_MAX_OPERANDS];
-  itp_tensor *out[IT_MAX_OPERANDS];
-  if (n_inputs + n_outputs > IT_MAX_OPERANDS) return IT_UNFIT;
-  if (!checked && !fits(p, k, s, inputs, n_inputs, outputs, n_outputs)) return IT_UNFIT;
-  for (uint32_t i = 0; i < n_inputs; ++i) in[i] = inputs[i] != NULL ? &inputs[i]->tensor : NULL;
-  for (uint32_t i = 0; i < n_outputs; ++i) out[i] = outputs[i] != NULL ? &outputs[i]->tensor : NULL;
+/* Launch a kernel on as many tensors as its row has, inputs first. With `checked` 0 they are first held
+ * against the row, and IT_UNFIT is returned where they are not plainly right. IT_WANTS_WORKSPACE: call again
+ * with it_wanted_workspace() bytes. */
+int32_t it_launch(const it_kernel *k, it_stream *s, const itp_value *attrs, it_descriptor *const *tensors,
+                  uint64_t workspace, uint64_t workspace_size, int32_t checked) {
+  const it_provider *p = k->provider;
+  itp_tensor *views[IT_MAX_OPERANDS];
   itp_launch l;
+  if (!checked && !fits(k, s->device, tensors)) return IT_UNFIT;
+  for (uint32_t i = 0; i < k->n_inputs + k->n_outputs; ++i)
+    views[i] = tensors[i] != NULL ? &tensors[i]->tensor : NULL;
   l.struct_size = (uint32_t)sizeof(l);
-  l.device = s->device;
+  l.device = s->device->index;
   l.stream = s->handle;
-  l.inputs = in;
-  l.outputs = out;
+  l.inputs = (const itp_tensor *const *)views;
+  l.outputs = views + k->n_inputs;
   l.attrs = attrs;
-  l.n_inputs = n_inputs;
-  l.n_outputs = n_outputs;
+  l.n_inputs = k->n_inputs;
+  l.n_outputs = k->n_outputs;
   l.n_attrs = k->n_attrs;
   l.flags = 0;
   l.workspace = it_pointer(workspace);
   l.workspace_size = workspace_size;
-  l.tag = tag;
+  l.tag = __atomic_add_fetch(&last_tag, 1, __ATOMIC_RELAXED);
   l.kernel = k->kernel;
   if (k->kernel->workspace != NULL && workspace_size == 0) {
     wanted_workspace = 0;
@@ -157,5 +186,19 @@ int32_t it_launch(it_provider *p, const it_kernel *k, it_stream *s, it_descripto
     if (status != ITP_OK) return status;
     if (wanted_workspace != 0) return IT_WANTS_WORKSPACE;
   }
-  CALL(p, s, k->kernel->name, k->kernel->launch(p->self, &l, err));
+  CALL(p, s, NULL, k->kernel->name, k->kernel->launch(p->self, &l, err));
+}
+
+/* The same for the usual number of tensors: passing each by itself is cheaper for Python than a list. */
+int32_t it_launch_4(const it_kernel *k, it_stream *s, const itp_value *attrs, it_descriptor *a,
+                    it_descriptor *b, it_descriptor *c, it_descriptor *d) {
+  it_descriptor *const tensors[] = {a, b, c, d};
+  return it_launch(k, s, attrs, tensors, 0, 0, 0);
+}
+
+int32_t it_launch_8(const it_kernel *k, it_stream *s, const itp_value *attrs, it_descriptor *a,
+                    it_descriptor *b, it_descriptor *c, it_descriptor *d, it_descriptor *e, it_descriptor *f,
+                    it_descriptor *g, it_descriptor *h) {
+  it_descriptor *const tensors[] = {a, b, c, d, e, f, g, h};
+  return it_launch(k, s, attrs, tensors, 0, 0, 0);
 }

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <time.h>
 
 #include "call.h"
 #include "infinitrain/error.h"
@@ -32,9 +32,14 @@ itp_error *it_fresh_error(void) {
 
 const itp_error *it_last_error(void) { return &thread_error; }
 
-/* A provider that reports a failure without filling the record still has its status. */
+/* A provider that reports a failure without filling the record still has its status, and one that moves or
+ * overruns the message harms nobody who reads it. */
 int32_t it_finished(itp_status status) {
-  if (status != ITP_OK) thread_error.code = status;
+  if (status != ITP_OK) {
+    thread_error.code = status;
+    thread_error.message = thread_message;
+    thread_message[sizeof(thread_message) - 1] = '\0';
+  }
   return status;
 }
 
@@ -59,36 +64,45 @@ const itp_provider *it_library_query(void *symbol, uint32_t core_abi_minor) {
   return entry(core_abi_minor);
 }
 
-/* ---- fork
- * -------------------------------------------------------------------------------------------------- */
+/* ---- who may enter: not a forked child, nobody after shutdown
+ * ----------------------------------------------
+ */
 
-/* Bumped in every child: cheaper than asking for the process id at each call. */
-static int64_t generation = 1;
+int64_t it_generation = 1;
 static pthread_once_t watch_once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void in_child(void) { ++generation; }
+static void in_child(void) {
+  ++it_generation;
+  pthread_mutex_init(&log_lock, NULL); /* a thread that is not in the child may have held it */
+}
 static void watch_forks(void) { pthread_atfork(NULL, NULL, in_child); }
 
-int32_t it_forked(const it_provider *p) { return p->pid != 0 && p->pid != generation; }
+int32_t it_forked(const it_provider *p) { return p->life > 0 && p->life != it_generation; }
 
-int32_t it_refuse_forked(const char *slot) {
-  return it_finished(
-      ITP_FAIL(it_fresh_error(), FORKED, slot,
-               "this process was forked after the provider had started: expected a process that starts "
-               "it itself. Use the 'spawn' or 'forkserver' start method, or start the device only in "
-               "the children"));
+int32_t it_refuse(const it_provider *p, const char *slot) {
+  if (it_forked(p))
+    return it_finished(
+        ITP_FAIL(it_fresh_error(), FORKED, slot,
+                 "this process was forked after the provider had started: expected a process that starts "
+                 "it itself. Use the 'spawn' or 'forkserver' start method, or start the device only in "
+                 "the children"));
+  return it_finished(ITP_FAIL(it_fresh_error(), UNAVAILABLE, slot,
+                              "the provider has been shut down: the process is ending"));
 }
 
-pthread_mutex_t *it_new_mutex(void) {
-  pthread_mutex_t *mutex = malloc(sizeof(*mutex));
-  if (mutex != NULL) pthread_mutex_init(mutex, NULL);
-  return mutex;
-}
+_Static_assert(sizeof(pthread_mutex_t) <= sizeof(((it_stream *)0)->lock), "a mutex needs more room");
 
-void it_stream_prepare(it_stream *s, int32_t device) {
+void it_stream_prepare(it_stream *s, it_device *d) {
   s->handle = NULL;
-  s->device = device;
-  s->lock = it_new_mutex();
+  s->device = d;
+  pthread_mutex_init((pthread_mutex_t *)s->lock, NULL);
+}
+
+void it_event_prepare(it_event *e, it_device *d) {
+  e->handle = NULL;
+  e->device = d;
+  pthread_mutex_init((pthread_mutex_t *)e->lock, NULL);
 }
 
 /* ---- life
@@ -101,7 +115,6 @@ static struct {
   char text[512];
 } log_ring[LOG_LINES];
 static uint64_t log_written, log_read;
-static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void host_log(void *ctx, int32_t level, const char *file, int32_t line, const char *message,
                      uint64_t length) {
@@ -133,44 +146,56 @@ int32_t it_init(it_provider *p, const itp_config *config) {
   p->host.abi_minor = ITP_ABI_MINOR;
   p->host.log = host_log;
   p->host.ctx = (void *)p->info.name;
-  if (p->info.flags & ITP_P_SERIAL) p->locks = it_new_mutex();
+  if (p->info.flags & ITP_P_SERIAL) {
+    p->serial = malloc(sizeof(pthread_mutex_t));
+    if (p->serial == NULL) return it_finished(ITP_FAIL(it_fresh_error(), OUT_OF_MEMORY, "init", "no lock"));
+    pthread_mutex_init((pthread_mutex_t *)p->serial, NULL);
+  }
   p->self = NULL;
   const itp_status status = p->info.init(&p->host, config, &p->self, it_fresh_error());
-  if (status == ITP_OK) p->pid = generation;
+  if (status == ITP_OK) p->life = it_generation;
   return it_finished(status);
 }
 
 int32_t it_shutdown(it_provider *p, uint32_t reason) {
-  CALL(p, NULL, "shutdown", p->info.shutdown(p->self, reason, err));
+  if (!it_may_enter(p)) return it_refuse(p, "shutdown");
+  const it_held held = it_hold(p, NULL, NULL);
+  p->life = IT_ENDED;
+  const itp_status status = p->info.shutdown(p->self, reason, it_fresh_error());
+  it_let_go(held);
+  return it_finished(status);
 }
 
-/* ---- runtime
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- runtime ----------------------------------------------------------------------------------------------
+ */
 
 int32_t it_device_count(it_provider *p, int32_t *n) {
-  CALL(p, NULL, "device_count", p->runtime.device_count(p->self, n, err));
+  CALL(p, NULL, NULL, "device_count", p->runtime.device_count(p->self, n, err));
 }
 
 int32_t it_device_info(it_provider *p, int32_t device, itp_device_info *out) {
   out->struct_size = (uint32_t)sizeof(*out);
-  CALL(p, NULL, "device_info", p->runtime.device_info(p->self, device, out, err));
-}
-
-int32_t it_alloc(it_provider *p, uint32_t kind, uint64_t nbytes, it_stream *s, void **out) {
-  CALL(p, s, "alloc", p->runtime.alloc(p->self, s->device, kind, nbytes, s->handle, out, err));
-}
-
-int32_t it_dealloc(it_provider *p, uint32_t kind, uint64_t address, uint64_t nbytes, it_stream *s) {
-  CALL(p, s, "dealloc",
-       p->runtime.dealloc(p->self, s->device, kind, it_pointer(address), nbytes, s->handle, err));
+  CALL(p, NULL, NULL, "device_info", p->runtime.device_info(p->self, device, out, err));
 }
 
 int32_t it_mem_info(it_provider *p, int32_t device, uint64_t *free_bytes, uint64_t *total_bytes) {
-  CALL(p, NULL, "mem_info", p->runtime.mem_info(p->self, device, free_bytes, total_bytes, err));
+  CALL(p, NULL, NULL, "mem_info", p->runtime.mem_info(p->self, device, free_bytes, total_bytes, err));
 }
 
-int32_t it_copy(it_provider *p, uint64_t dst, int32_t dst_device, uint64_t src, int32_t src_device,
-                uint64_t bytes, uint32_t flags, it_stream *s) {
+int32_t it_alloc(it_stream *s, uint32_t kind, uint64_t nbytes, void **out) {
+  const it_provider *p = s->device->provider;
+  CALL(p, s, NULL, "alloc", p->runtime.alloc(p->self, s->device->index, kind, nbytes, s->handle, out, err));
+}
+
+int32_t it_dealloc(it_stream *s, uint32_t kind, uint64_t address, uint64_t nbytes) {
+  const it_provider *p = s->device->provider;
+  CALL(p, s, NULL, "dealloc",
+       p->runtime.dealloc(p->self, s->device->index, kind, it_pointer(address), nbytes, s->handle, err));
+}
+
+int32_t it_copy(it_stream *s, uint64_t dst, int32_t dst_device, uint64_t src, int32_t src_device,
+                uint64_t bytes, uint32_t flags) {
+  const it_provider *p = s->device->provider;
   itp_copy copy;
   memset(&copy, 0, sizeof(copy));
   copy.struct_size = (uint32_t)sizeof(copy);
@@ -181,68 +206,105 @@ int32_t it_copy(it_provider *p, uint64_t dst, int32_t dst_device, uint64_t src, 
   copy.dst_device = dst_device;
   copy.src_device = src_device;
   copy.stream = s->handle;
-  CALL(p, s, "copy", p->runtime.copy(p->self, &copy, err));
+  CALL(p, s, NULL, "copy", p->runtime.copy(p->self, &copy, err));
 }
 
-int32_t it_fill_bytes(it_provider *p, uint64_t address, int32_t byte, uint64_t nbytes, it_stream *s) {
-  CALL(p, s, "fill_bytes",
-       p->runtime.fill_bytes(p->self, s->device, it_pointer(address), byte, nbytes, s->handle, err));
+int32_t it_fill_bytes(it_stream *s, uint64_t address, int32_t byte, uint64_t nbytes) {
+  const it_provider *p = s->device->provider;
+  CALL(p, s, NULL, "fill_bytes",
+       p->runtime.fill_bytes(p->self, s->device->index, it_pointer(address), byte, nbytes, s->handle, err));
 }
 
-/* ---- guard
- * ---------------------------------------------------------------------------------------------------------
+/* ---- guard ------------------------------------------------------------------------------------------------
  */
 
-int32_t it_device_sync(it_provider *p, int32_t device) {
-  CALL(p, NULL, "device_sync", p->guard.device_sync(p->self, device, err));
+int32_t it_device_sync(it_device *d) {
+  const it_provider *p = d->provider;
+  CALL(p, NULL, NULL, "device_sync", p->guard.device_sync(p->self, d->index, err));
 }
 
-int32_t it_stream_create(it_provider *p, int32_t device, uint32_t flags, int32_t priority, it_stream *out) {
-  it_stream_prepare(out, device);
-  CALL(p, NULL, "stream_create", p->guard.stream_create(p->self, device, flags, priority, &out->handle, err));
+static void *sync_and_end(void *device) {
+  it_device_sync((it_device *)device);
+  return NULL;
 }
 
-int32_t it_stream_destroy(it_provider *p, it_stream *s) {
-  CALL(p, s, "stream_destroy", p->guard.stream_destroy(p->self, s->device, s->handle, err));
+/* For the end of the process: wait, but not for ever. What went wrong is nobody's to know any more. */
+int32_t it_device_sync_within(it_device *d, uint32_t milliseconds) {
+  pthread_t waiter;
+  struct timespec until;
+  if (!it_may_enter(d->provider)) return it_refuse(d->provider, "device_sync");
+  if (pthread_create(&waiter, NULL, sync_and_end, d) != 0) return it_device_sync(d);
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_sec += milliseconds / 1000u;
+  until.tv_nsec += (long)(milliseconds % 1000u) * 1000000L;
+  until.tv_sec += until.tv_nsec / 1000000000L;
+  until.tv_nsec %= 1000000000L;
+  if (pthread_timedjoin_np(waiter, NULL, &until) == 0) return ITP_OK;
+  pthread_detach(waiter);
+  return it_finished(
+      ITP_FAIL(it_fresh_error(), TIMEOUT, "device_sync", "still busy after %u ms", milliseconds));
 }
 
-/* Waiting holds no lock: another thread may queue on the stream meanwhile (a serial provider waits alone). */
-int32_t it_stream_sync(it_provider *p, it_stream *s) {
-  CALL(p, NULL, "stream_sync", p->guard.stream_sync(p->self, s->device, s->handle, err));
+int32_t it_stream_create(it_stream *s, uint32_t flags, int32_t priority) {
+  const it_provider *p = s->device->provider;
+  CALL(p, NULL, NULL, "stream_create",
+       p->guard.stream_create(p->self, s->device->index, flags, priority, &s->handle, err));
 }
 
-int32_t it_stream_query(it_provider *p, it_stream *s) {
-  CALL(p, s, "stream_query", p->guard.stream_query(p->self, s->device, s->handle, err));
+int32_t it_stream_destroy(it_stream *s) {
+  const it_provider *p = s->device->provider;
+  CALL(p, s, NULL, "stream_destroy", p->guard.stream_destroy(p->self, s->device->index, s->handle, err));
 }
 
-int32_t it_stream_wait_event(it_provider *p, it_stream *s, itp_event event) {
-  CALL(p, s, "stream_wait_event", p->guard.stream_wait_event(p->self, s->device, s->handle, event, err));
+int32_t it_stream_sync(it_stream *s) {
+  const it_provider *p = s->device->provider;
+  CALL(p, s, NULL, "stream_sync", p->guard.stream_sync(p->self, s->device->index, s->handle, err));
 }
 
-int32_t it_stream_native(it_provider *p, it_stream *s, void **out) {
-  CALL(p, s, "stream_native", p->guard.stream_native(p->self, s->device, s->handle, out, err));
+int32_t it_stream_query(it_stream *s) {
+  const it_provider *p = s->device->provider;
+  CALL(p, s, NULL, "stream_query", p->guard.stream_query(p->self, s->device->index, s->handle, err));
 }
 
-int32_t it_event_create(it_provider *p, int32_t device, uint32_t flags, itp_event *out) {
-  CALL(p, NULL, "event_create", p->guard.event_create(p->self, device, flags, out, err));
+int32_t it_stream_wait_event(it_stream *s, it_event *e) {
+  const it_provider *p = s->device->provider;
+  CALL(p, s, e, "stream_wait_event",
+       p->guard.stream_wait_event(p->self, s->device->index, s->handle, e->handle, err));
 }
 
-int32_t it_event_destroy(it_provider *p, int32_t device, itp_event event) {
-  CALL(p, NULL, "event_destroy", p->guard.event_destroy(p->self, device, event, err));
+int32_t it_stream_native(it_stream *s, void **out) {
+  const it_provider *p = s->device->provider;
+  CALL(p, s, NULL, "stream_native", p->guard.stream_native(p->self, s->device->index, s->handle, out, err));
 }
 
-int32_t it_event_record(it_provider *p, itp_event event, it_stream *s) {
-  CALL(p, s, "event_record", p->guard.event_record(p->self, s->device, event, s->handle, err));
+int32_t it_event_create(it_event *e, uint32_t flags) {
+  const it_provider *p = e->device->provider;
+  CALL(p, NULL, NULL, "event_create",
+       p->guard.event_create(p->self, e->device->index, flags, &e->handle, err));
 }
 
-int32_t it_event_sync(it_provider *p, int32_t device, itp_event event) {
-  CALL(p, NULL, "event_sync", p->guard.event_sync(p->self, device, event, err));
+int32_t it_event_destroy(it_event *e) {
+  const it_provider *p = e->device->provider;
+  CALL(p, NULL, e, "event_destroy", p->guard.event_destroy(p->self, e->device->index, e->handle, err));
 }
 
-int32_t it_event_query(it_provider *p, int32_t device, itp_event event) {
-  CALL(p, NULL, "event_query", p->guard.event_query(p->self, device, event, err));
+int32_t it_event_record(it_event *e, it_stream *s) {
+  const it_provider *p = s->device->provider;
+  CALL(p, s, e, "event_record", p->guard.event_record(p->self, s->device->index, e->handle, s->handle, err));
 }
 
-int32_t it_event_elapsed_ns(it_provider *p, int32_t device, itp_event begin, itp_event end, uint64_t *ns) {
-  CALL(p, NULL, "event_elapsed_ns", p->guard.event_elapsed_ns(p->self, device, begin, end, ns, err));
+int32_t it_event_sync(it_event *e) {
+  const it_provider *p = e->device->provider;
+  CALL(p, NULL, e, "event_sync", p->guard.event_sync(p->self, e->device->index, e->handle, err));
+}
+
+int32_t it_event_query(it_event *e) {
+  const it_provider *p = e->device->provider;
+  CALL(p, NULL, e, "event_query", p->guard.event_query(p->self, e->device->index, e->handle, err));
+}
+
+int32_t it_event_elapsed_ns(it_event *begin, it_event *end, uint64_t *ns) {
+  const it_provider *p = begin->device->provider;
+  CALL(p, NULL, begin, "event_elapsed_ns",
+       p->guard.event_elapsed_ns(p->self, begin->device->index, begin->handle, end->handle, ns, err));
 }

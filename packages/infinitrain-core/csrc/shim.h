@@ -23,25 +23,43 @@ typedef struct it_provider {
   itp_graphs graphs;
   itp_host host;
   void *self;
-  int64_t pid;
-  void *locks;
+  int64_t life; /* 0 not started, the process's generation while it runs, IT_ENDED after shutdown */
+  void *serial; /* the one lock of a provider that wants to be entered by one thread at a time, else NULL */
 } it_provider;
+#define IT_ENDED -1
 
+typedef struct it_device {
+  it_provider *provider;
+  int32_t type;
+  int32_t index;
+  uint64_t alignment;
+} it_device;
+
+/* `lock` is room for a mutex. */
 typedef struct it_stream {
   itp_stream handle;
-  int32_t device;
-  int32_t reserved0;
-  void *lock;
+  it_device *device;
+  int64_t lock[8];
 } it_stream;
+
+typedef struct it_event {
+  itp_event handle;
+  it_device *device;
+  int64_t lock[8];
+} it_event;
 
 typedef struct it_descriptor {
   itp_tensor tensor;
-  const it_provider *provider;
+  const it_device *device;
+  uint64_t begin; /* the addresses that the view spans, gaps included; equal when it has no element */
+  uint64_t end;
+  uint32_t read_only;
+  int32_t bit; /* ITP_DT_* of the dtype */
   int64_t dims[32];
 } it_descriptor;
 
 /* A kernel with what the table says of its operands, so that the usual launch is checked here. `rules` holds
- * one entry an operand, inputs first: an ITP_DT_* bit, or one of the symbols below, plus IT_OPTIONAL. */
+ * one entry a tensor, inputs first: an ITP_DT_* bit, or one of the symbols below, plus IT_OPTIONAL. */
 #define IT_RULE_T 32
 #define IT_RULE_U 33
 #define IT_RULE_A 34
@@ -49,7 +67,9 @@ typedef struct it_descriptor {
 #define IT_LAYOUT_STRIDED 0x1
 #define IT_LAYOUT_MATRIX 0x2
 #define IT_MAY_ALIAS 0x4
+#define IT_SAME_SHAPE 0x8
 typedef struct it_kernel {
+  it_provider *provider;
   const itp_kernel *kernel;
   uint64_t t_mask;
   uint64_t u_mask;
@@ -60,7 +80,7 @@ typedef struct it_kernel {
   uint8_t rules[64];
 } it_kernel;
 
-/* Results of it_launch besides a provider's status: nothing was launched. */
+/* Results of a launch besides a provider's status: nothing was launched. */
 #define IT_UNFIT -1
 #define IT_WANTS_WORKSPACE -2
 
@@ -87,38 +107,44 @@ int64_t it_next_log(int32_t *level, char *text, uint64_t capacity);
 /* ---- runtime ---- */
 int32_t it_device_count(it_provider *p, int32_t *n);
 int32_t it_device_info(it_provider *p, int32_t device, itp_device_info *out);
-int32_t it_alloc(it_provider *p, uint32_t kind, uint64_t nbytes, it_stream *s, void **out);
-int32_t it_dealloc(it_provider *p, uint32_t kind, uint64_t address, uint64_t nbytes, it_stream *s);
 int32_t it_mem_info(it_provider *p, int32_t device, uint64_t *free_bytes, uint64_t *total_bytes);
-int32_t it_copy(it_provider *p, uint64_t dst, int32_t dst_device, uint64_t src, int32_t src_device,
-                uint64_t bytes, uint32_t flags, it_stream *s);
-int32_t it_fill_bytes(it_provider *p, uint64_t address, int32_t byte, uint64_t nbytes, it_stream *s);
+int32_t it_alloc(it_stream *s, uint32_t kind, uint64_t nbytes, void **out);
+int32_t it_dealloc(it_stream *s, uint32_t kind, uint64_t address, uint64_t nbytes);
+int32_t it_copy(it_stream *s, uint64_t dst, int32_t dst_device, uint64_t src, int32_t src_device,
+                uint64_t bytes, uint32_t flags);
+int32_t it_fill_bytes(it_stream *s, uint64_t address, int32_t byte, uint64_t nbytes);
 
 /* ---- guard ---- */
-int32_t it_device_sync(it_provider *p, int32_t device);
-int32_t it_stream_create(it_provider *p, int32_t device, uint32_t flags, int32_t priority, it_stream *out);
-int32_t it_stream_destroy(it_provider *p, it_stream *s);
-int32_t it_stream_sync(it_provider *p, it_stream *s);
-int32_t it_stream_query(it_provider *p, it_stream *s);
-int32_t it_stream_wait_event(it_provider *p, it_stream *s, itp_event event);
-int32_t it_stream_native(it_provider *p, it_stream *s, void **out);
-int32_t it_event_create(it_provider *p, int32_t device, uint32_t flags, itp_event *out);
-int32_t it_event_destroy(it_provider *p, int32_t device, itp_event event);
-int32_t it_event_record(it_provider *p, itp_event event, it_stream *s);
-int32_t it_event_sync(it_provider *p, int32_t device, itp_event event);
-int32_t it_event_query(it_provider *p, int32_t device, itp_event event);
-int32_t it_event_elapsed_ns(it_provider *p, int32_t device, itp_event begin, itp_event end, uint64_t *ns);
-void it_stream_prepare(it_stream *s, int32_t device);
+int32_t it_device_sync(it_device *d);
+int32_t it_device_sync_within(it_device *d, uint32_t milliseconds);
+void it_stream_prepare(it_stream *s, it_device *d);
+int32_t it_stream_create(it_stream *s, uint32_t flags, int32_t priority);
+int32_t it_stream_destroy(it_stream *s);
+int32_t it_stream_sync(it_stream *s);
+int32_t it_stream_query(it_stream *s);
+int32_t it_stream_wait_event(it_stream *s, it_event *e);
+int32_t it_stream_native(it_stream *s, void **out);
+void it_event_prepare(it_event *e, it_device *d);
+int32_t it_event_create(it_event *e, uint32_t flags);
+int32_t it_event_destroy(it_event *e);
+int32_t it_event_record(it_event *e, it_stream *s);
+int32_t it_event_sync(it_event *e);
+int32_t it_event_query(it_event *e);
+int32_t it_event_elapsed_ns(it_event *begin, it_event *end, uint64_t *ns);
 
 /* ---- kernels ---- */
-void it_describe(it_descriptor *d, const it_provider *p, uint64_t address, int32_t device_type,
-                 int32_t device_id, uint32_t dtype, int32_t ndim, const int64_t *shape,
-                 const int64_t *strides, uint64_t byte_offset, uint64_t nbytes);
+void it_describe(it_descriptor *d, const it_device *device, uint64_t address, uint64_t nbytes, uint32_t dtype,
+                 int32_t ndim, const int64_t *shape, const int64_t *strides, uint64_t byte_offset,
+                 uint32_t read_only);
+void it_describe_at(it_descriptor *d, const it_descriptor *like, uint64_t address, uint64_t nbytes);
 uint64_t it_wanted_workspace(void);
-int32_t it_launch(it_provider *p, const it_kernel *kernel, it_stream *s, it_descriptor *const *inputs,
-                  uint32_t n_inputs, it_descriptor *const *outputs, uint32_t n_outputs,
-                  const itp_value *attrs, uint64_t workspace, uint64_t workspace_size, uint64_t tag,
-                  int32_t checked);
+int32_t it_launch(const it_kernel *k, it_stream *s, const itp_value *attrs, it_descriptor *const *tensors,
+                  uint64_t workspace, uint64_t workspace_size, int32_t checked);
+int32_t it_launch_4(const it_kernel *k, it_stream *s, const itp_value *attrs, it_descriptor *a,
+                    it_descriptor *b, it_descriptor *c, it_descriptor *d);
+int32_t it_launch_8(const it_kernel *k, it_stream *s, const itp_value *attrs, it_descriptor *a,
+                    it_descriptor *b, it_descriptor *c, it_descriptor *d, it_descriptor *e, it_descriptor *f,
+                    it_descriptor *g, it_descriptor *h);
 /* [cdef-end] */
 
 #endif

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["PREFIX", "VARIABLES", "cache_dir", "provider_options", "provider_path"]
+__all__ = ["PREFIX", "VARIABLES", "cache_dir", "exit_timeout_ms", "provider_options", "provider_path"]
 
 PREFIX = "INFINITRAIN_"
 #: Name and meaning; `INFINITRAIN_<PROVIDER>_<OPTION>` sets an option that the provider declares.
 VARIABLES = {
     "INFINITRAIN_PROVIDER_PATH": "provider libraries, or folders of them, separated as PATH is",
+    "INFINITRAIN_EXIT_TIMEOUT": "seconds that the end of the process waits for a device that is busy (default: 10)",
     "INFINITRAIN_CACHE": "folder for prepared data (default: the user's cache folder)",
 }
 
@@ -28,12 +30,29 @@ def cache_dir() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "infinitrain"
 
 
-def provider_options(provider: str) -> dict[str, str]:
-    """Collect INFINITRAIN_<PROVIDER>_<OPTION> as option names in lower case."""
+def provider_options(provider: str, rivals: Iterable[str] = ()) -> dict[str, str]:
+    """Collect INFINITRAIN_<PROVIDER>_<OPTION> as option names in lower case.
+
+    Args:
+        provider: The provider's name.
+        rivals: Providers whose longer names begin with this one's; variables of theirs are left out.
+    """
     start = f"{PREFIX}{provider.upper()}_"
-    reserved = set(VARIABLES)
+    others = tuple(f"{PREFIX}{rival.upper()}_" for rival in rivals)
     return {
         name.removeprefix(start).lower(): value
         for name, value in os.environ.items()
-        if name.startswith(start) and name not in reserved
+        if name.startswith(start) and name not in VARIABLES and not name.startswith(others)
     }
+
+
+def exit_timeout_ms() -> int:
+    """Give how long the end of the process waits for a device, in milliseconds.
+
+    It is read when nobody can mend it any more, so what is not a number of seconds counts as the default.
+    """
+    try:
+        seconds = float(os.environ.get("INFINITRAIN_EXIT_TIMEOUT", ""))
+    except ValueError:
+        return 10_000
+    return int(seconds * 1000) if 0 <= seconds <= 1e6 else 10_000

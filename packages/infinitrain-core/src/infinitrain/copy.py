@@ -18,7 +18,7 @@ from infinitrain.device import Device
 from infinitrain.dispatch import launch
 from infinitrain.dtype import DType
 from infinitrain.errors import DTypeError, ShapeError
-from infinitrain.memory import as_host_bytes, wrap_host
+from infinitrain.memory import wrap_host
 from infinitrain.stream import current_stream
 from infinitrain.strided import Strided, compact_strides
 
@@ -98,7 +98,7 @@ def host_view(source: Strided) -> npt.NDArray[Any]:
         raise ShapeError(f"a view of host memory: expected a device that the host can read, found {device}. Use .cpu()")
     current_stream(device).synchronize()
     size = source.dtype.itemsize
-    raw = as_host_bytes(source.buffer.ptr, source.buffer.nbytes, source.buffer, read_only=source.buffer.read_only)
+    raw = _host_bytes(source.buffer.ptr, source.buffer.nbytes, source.buffer, read_only=source.buffer.read_only)
     strides = tuple(step * size for step in source.strides)
     if not source.numel():
         return np.empty(source.shape, source.dtype.numpy)
@@ -142,11 +142,28 @@ def _leg(
     source: int, source_device: Device | None, destination: int, nbytes: int, owner: Device, *, to_host: bool
 ) -> None:
     """Run one leg by the provider of `owner`; pageable host memory is done with when the call returns."""
-    provider = owner.provider
     other = lib.ITP_DEVICE_HOST if source_device is None else source_device.index
     destination_device, source_index = (lib.ITP_DEVICE_HOST, owner.index) if to_host else (owner.index, other)
     stream = current_stream(owner)
-    status = lib.it_copy(
-        provider.native, destination, destination_device, source, source_index, nbytes, 0, stream.native
-    )
-    provider.check(status, "copy")
+    status = lib.it_copy(stream.native, destination, destination_device, source, source_index, nbytes, 0)
+    owner.provider.check(status, "copy")
+
+
+class _HostBytes:
+    """A window on foreign memory for NumPy; the array that is made from it keeps the owner alive."""
+
+    def __init__(self, address: int, nbytes: int, owner: object, read_only: bool) -> None:
+        self.owner = owner
+        self.__array_interface__ = {
+            "data": (address, read_only),
+            "shape": (nbytes,),
+            "typestr": "|u1",
+            "version": 3,
+        }
+
+
+def _host_bytes(address: int, nbytes: int, owner: object, *, read_only: bool) -> npt.NDArray[np.uint8]:
+    """View host-readable memory as bytes; `owner` lives as long as the view."""
+    if nbytes == 0:
+        return np.empty(0, np.uint8)
+    return np.asarray(_HostBytes(address, nbytes, owner, read_only))

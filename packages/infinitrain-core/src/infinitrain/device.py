@@ -50,11 +50,15 @@ class Device:
     Raises: DeviceNotFound for a spelling, name or index that does not exist.
     """
 
-    __slots__ = ("index", "provider", "type")
+    __slots__ = ("index", "native", "provider", "stream", "type")
 
     type: str
     index: int
     provider: Provider
+    #: What the C side knows the device by.
+    native: Any
+    #: Its default stream, once that has been asked for (infinitrain.stream sets it).
+    stream: Any
 
     def __new__(cls, spec: Device | str, index: int | None = None) -> Device:
         """Parse a device; equal devices are the same object."""
@@ -82,6 +86,8 @@ class Device:
         with _instances_lock:
             self = object.__new__(cls)
             self.type, self.index, self.provider = kind, number, provider
+            self.native = provider.device_native(number)
+            self.stream = None
             existing = _instances.get((kind, number))
             if existing is not None and existing.provider is provider:
                 return existing

@@ -8,18 +8,19 @@ device or provider.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import count
 from typing import Any
 
-from infinitrain_capi.table import Attribute, KernelRow, Operand
+from infinitrain_capi.table import KernelRow, Operand
 from infinitrain_capi.table import load as load_table
 
 from infinitrain import dtype as dtypes
+from infinitrain._abi.attributes import pack
 from infinitrain._abi.provider import Kernel
+from infinitrain._abi.status import last_message
 from infinitrain._native import ffi, lib
 from infinitrain.device import Device
 from infinitrain.dtype import DType
-from infinitrain.errors import DeviceMismatch, DTypeError, KernelNotFound, ShapeError
+from infinitrain.errors import DeviceMismatch, DTypeError, KernelNotFound, ReadOnlyError, ShapeError
 from infinitrain.memory import allocate
 from infinitrain.stream import current_stream
 from infinitrain.strided import Strided
@@ -27,13 +28,11 @@ from infinitrain.strided import Strided
 __all__ = ["has_kernel", "launch", "missing_kernels"]
 
 NULL = ffi.NULL
-_tags = count(1)
+_launch_4, _launch_8 = lib.it_launch_4, lib.it_launch_8
+_UNFIT: int = lib.IT_UNFIT
 _DTYPES = {dtype.short: dtype for dtype in dtypes.ALL}
-#: Values that change from call to call (Fill) must not grow this without end.
-_MAX_PACKED = 4096
-
-
-_packed: dict[tuple[Any, ...], Any] = {}
+#: Absent tensors behind the last one, for the calls that take a fixed number.
+_PAD = tuple((NULL,) * (8 - count if count > 4 else 4 - count) for count in range(9))
 
 
 def launch(name: str, inputs: Sequence[Strided | None], outputs: Sequence[Strided | None], **attributes: Any) -> None:
@@ -51,15 +50,16 @@ def launch(name: str, inputs: Sequence[Strided | None], outputs: Sequence[Stride
     if first is None:
         raise ShapeError(f"{name}: expected a first output, found none")
     device = first.buffer.device
-    provider = device.provider
-    kernel = provider.kernels.get(name)
+    kernel = device.provider.kernels.get(name)
     if kernel is not None:
-        # The usual launch: operands that fit as they are, which the C side sees at once.
-        status = _submit(kernel, device, inputs, outputs, attributes, checked=0)
+        status = _submit(kernel, device, inputs, outputs, attributes)
         if not status:
             return
-        if status != lib.IT_UNFIT:
-            provider.check(status, name)
+        if status == lib.IT_WANTS_WORKSPACE:
+            status = _submit_checked(kernel, device, inputs, outputs, attributes)
+        if status != _UNFIT:
+            _check(status, kernel, device, inputs, outputs)
+            return
     _launch_unusual(name, device, inputs, outputs, attributes)
 
 
@@ -69,22 +69,62 @@ def _submit(
     inputs: Sequence[Strided | None],
     outputs: Sequence[Strided | None],
     attributes: dict[str, Any],
-    checked: int,
 ) -> int:
-    record = kernel.record
-    native = device.provider.native
+    """Launch operands that fit as they are, which the C side sees at once; else nothing is done and it says so."""
+    tensors = (*inputs, *outputs)
+    count = len(tensors)
+    if count != kernel.n_tensors or len(outputs) != kernel.n_outputs or count > 8:
+        return _UNFIT
+    attrs = pack(kernel.row, attributes) if kernel.n_attrs or attributes else NULL
+    queue = current_stream(device).native
+    status: int
+    # Written out for the two commonest counts: a list would cost half of the launch.
+    if count == 3 and kernel.all_required:
+        a, b, c = tensors
+        if a is None or b is None or c is None:
+            return _UNFIT
+        status = _launch_4(kernel.record, queue, attrs, a._desc or a.desc, b._desc or b.desc, c._desc or c.desc, NULL)
+    elif count == 2 and kernel.all_required:
+        a, b = tensors
+        if a is None or b is None:
+            return _UNFIT
+        status = _launch_4(kernel.record, queue, attrs, a._desc or a.desc, b._desc or b.desc, NULL, NULL)
+    else:
+        views = [NULL if t is None else t._desc or t.desc for t in tensors]
+        status = (_launch_4 if count <= 4 else _launch_8)(kernel.record, queue, attrs, *views, *_PAD[count])
+    return status
+
+
+def _submit_checked(
+    kernel: Kernel,
+    device: Device,
+    inputs: Sequence[Strided | None],
+    outputs: Sequence[Strided | None],
+    attributes: dict[str, Any],
+) -> int:
+    """Launch on tensors that have been found to fit, with workspace where the kernel asks for it."""
     stream = current_stream(device).native
-    ins = [NULL if t is None else t._desc or t.desc for t in inputs]
-    outs = [NULL if t is None else t._desc or t.desc for t in outputs]
-    n_in, n_out = len(ins), len(outs)
-    packed = _pack(kernel.row, attributes) if kernel.row.attributes or attributes else NULL
-    tag = next(_tags)
-    status: int = lib.it_launch(native, record, stream, ins, n_in, outs, n_out, packed, 0, 0, tag, checked)
+    attrs = pack(kernel.row, attributes)
+    tensors = [NULL if t is None else t.desc for t in (*inputs, *outputs)]
+    status: int = lib.it_launch(kernel.record, stream, attrs, tensors, 0, 0, 1)
     if status == lib.IT_WANTS_WORKSPACE:
         size = lib.it_wanted_workspace()
         workspace = allocate(size, device)
-        status = lib.it_launch(native, record, stream, ins, n_in, outs, n_out, packed, workspace.ptr, size, tag, 1)
+        status = lib.it_launch(kernel.record, stream, attrs, tensors, workspace.ptr, size, 1)
     return status
+
+
+def _check(
+    status: int,
+    kernel: Kernel,
+    device: Device,
+    inputs: Sequence[Strided | None],
+    outputs: Sequence[Strided | None],
+) -> None:
+    """Raise what a launch reported; a kernel that cannot do these operands is one that is not there."""
+    if status == lib.ITP_E_UNIMPLEMENTED:
+        raise _not_found(kernel.row, kernel, device, inputs, outputs, last_message())
+    device.provider.check(status, kernel.row.name)
 
 
 def _launch_unusual(
@@ -97,11 +137,15 @@ def _launch_unusual(
     """Say what is wrong with a launch, or make its operands fit and run it."""
     _check_devices(name, device, inputs, outputs)
     kernel = _find_kernel(name, device, inputs, outputs)
+    _check_outputs(kernel.row, outputs)
+    if kernel.row.same_rank:
+        _check_shapes(kernel.row, inputs, outputs)
     if all(t is None or not t.numel() for t in outputs):
         return
     ready_outputs, write_back = _fit_outputs(kernel, outputs)
     ready_inputs = _fit_inputs(kernel, inputs, ready_outputs)
-    device.provider.check(_submit(kernel, device, ready_inputs, ready_outputs, attributes, checked=1), name)
+    status = _submit_checked(kernel, device, ready_inputs, ready_outputs, attributes)
+    _check(status, kernel, device, ready_inputs, ready_outputs)
     for target, temporary in write_back:
         launch("Copy", (temporary,), (target,))
 
@@ -127,6 +171,28 @@ def _check_devices(
         raise DeviceMismatch(
             f"{name}: expected all tensors on one device, found {' and '.join(found)}. Move them with .to(device)"
         )
+
+
+def _check_outputs(row: KernelRow, outputs: Sequence[Strided | None]) -> None:
+    for position, output in enumerate(outputs):
+        if output is None:
+            continue
+        if output.buffer.read_only:
+            raise ReadOnlyError(
+                f"{row.name}: expected an output that may be written, found memory that its owner keeps read-only. "
+                "Write to a .clone()"
+            )
+        if any(other is not None and _shares(other, output) for other in outputs[:position]):
+            raise ShapeError(f"{row.name}: outputs overlap each other: expected each in memory of its own")
+
+
+def _check_shapes(row: KernelRow, inputs: Sequence[Strided | None], outputs: Sequence[Strided | None]) -> None:
+    """Hold every tensor of an elementwise kernel to one shape: broadcasting is done before."""
+    tensors = zip((*row.outputs, *row.inputs), (*outputs, *inputs), strict=True)
+    found = {operand.name: tensor.shape for operand, tensor in tensors if tensor is not None}
+    if len(set(found.values())) > 1:
+        listed = ", ".join(f"{name} {shape}" for name, shape in found.items())
+        raise ShapeError(f"{row.name}: expected tensors of one shape, found {listed}. Broadcast them before")
 
 
 # ---- what a launch needs, and what is said when it is not there ----
@@ -185,6 +251,7 @@ def _not_found(
     device: Device,
     inputs: Sequence[Strided | None],
     outputs: Sequence[Strided | None],
+    reason: str = "",
 ) -> KernelNotFound:
     """Write the one text for a kernel that is not there."""
     provider = device.provider
@@ -195,7 +262,7 @@ def _not_found(
         advice = off[0] if off else f"`infinitrain providers --explain` lists them by tier (this is tier {row.tier})"
     else:
         names = [dtype.name for dtype in dtypes.ALL if kernel.dtype_mask >> dtype.bit & 1]
-        offer = f"the provider offers it for {', '.join(names)}"
+        offer = reason or f"the provider offers it for {', '.join(names)}"
         advice = "cast the tensors with .to(dtype), or ask the vendor for the kernel"
     return KernelNotFound(
         f"no kernel {row.name!r} for {used} on {device} (provider {provider.name} {provider.version}): {offer}. "
@@ -273,68 +340,21 @@ def _fit_outputs(
 
 
 def _identical(a: Strided, b: Strided) -> bool:
-    return a.offset == b.offset and a.shape == b.shape and a.strides == b.strides and a.dtype is b.dtype
+    if a.shape != b.shape or a.strides != b.strides or a.dtype is not b.dtype:
+        return False
+    return _extent(a) == _extent(b)
 
 
 def _extent(tensor: Strided) -> tuple[int, int]:
     size = tensor.dtype.itemsize
-    begin = tensor.offset * size
+    begin = tensor.buffer.ptr + tensor.offset * size
     reach = sum(step * (length - 1) for step, length in zip(tensor.strides, tensor.shape, strict=True))
     return begin, begin + (reach + 1) * size
 
 
 def _shares(a: Strided, b: Strided) -> bool:
-    """Whether two views of one buffer meet (strided views count as the whole range that they span)."""
-    if a.buffer is not b.buffer or not a.numel() or not b.numel():
+    """Whether two views meet in memory (strided views count as the whole range that they span)."""
+    if a.device is not b.device or not a.numel() or not b.numel():
         return False
     (a_begin, a_end), (b_begin, b_end) = _extent(a), _extent(b)
     return a_begin < b_end and b_begin < a_end
-
-
-# ---- attributes ----
-
-
-def _pack(row: KernelRow, attributes: dict[str, Any]) -> Any:
-    if not row.attributes:
-        return ffi.NULL
-    # 1, 1.0 and True are equal and not the same attribute, nor are 0.0 and -0.0; NaN does not equal itself.
-    key = (
-        row.name,
-        *[(name, type(v), v.hex() if isinstance(v, float) else v) for name, v in attributes.items()],
-    )
-    found = _packed.get(key)
-    if found is None:
-        if len(_packed) >= _MAX_PACKED:
-            _packed.clear()
-        found = _packed[key] = _pack_values(row, dict(attributes))
-    return found
-
-
-def _pack_values(row: KernelRow, given: dict[str, Any]) -> Any:
-    values = ffi.new("itp_value[]", len(row.attributes))
-    for slot, attribute in zip(values, row.attributes, strict=True):
-        value = given.pop(attribute.name, attribute.default)
-        if value is None:
-            raise DTypeError(f"{row.name}: attribute {attribute.name!r} is missing ({row.schema})")
-        _pack_value(row, slot, attribute, value)
-    if given:
-        raise DTypeError(f"{row.name}: unknown attributes {', '.join(given)} ({row.schema})")
-    return values
-
-
-def _pack_value(row: KernelRow, slot: Any, attribute: Attribute, value: Any) -> None:
-    kind = attribute.kind
-    if kind == "scalar":
-        kind = "bool" if isinstance(value, bool) else "i64" if isinstance(value, int) else "f64"
-    if kind == "f64":
-        slot.kind, slot.u.d = lib.ITP_V_F64, float(value)
-    elif kind == "bool":
-        slot.kind, slot.u.i = lib.ITP_V_BOOL, int(bool(value))
-    elif kind == "dtype":
-        slot.kind, slot.u.i = lib.ITP_V_DTYPE, value.bit
-    elif kind == "i64":
-        number = int(value)
-        # A uint64 above the signed range travels as its bit pattern.
-        slot.kind, slot.u.i = lib.ITP_V_I64, number - (1 << 64) if number >= 1 << 63 else number
-    else:
-        raise DTypeError(f"{row.name}: attribute {attribute.name!r} of kind {kind} is not supported by this core")

@@ -18,6 +18,7 @@
     ├── DTypeError (TypeError)
     ├── DeviceMismatch (RuntimeError)             operands live on different devices
     ├── IndexOutOfRange (IndexError)
+    ├── ReadOnlyError (ValueError)                memory that its owner does not let be written
     ├── AutogradError (RuntimeError)
     ├── CheckpointError (RuntimeError)
     ├── DataError (ValueError)
@@ -56,6 +57,7 @@ __all__ = [
     "ProviderLoadError",
     "ProviderNotFound",
     "ProviderUnavailable",
+    "ReadOnlyError",
     "ShapeError",
     "TrainingDiverged",
 ]
@@ -161,6 +163,10 @@ class DeviceMismatch(InfinitrainError, RuntimeError):
 
 class IndexOutOfRange(InfinitrainError, IndexError):
     """An index is outside the size of its dimension."""
+
+
+class ReadOnlyError(InfinitrainError, ValueError):
+    """A tensor over memory that its owner keeps read-only was written."""
 
 
 class AutogradError(InfinitrainError, RuntimeError):

@@ -8,31 +8,38 @@ queued there earlier is done with it before later work begins. A block used on a
 from __future__ import annotations
 
 import atexit
+import logging
+import os
 import threading
-from bisect import bisect_left, insort
-from dataclasses import dataclass, field
+from collections import deque
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
+from infinitrain import config
 from infinitrain._abi import registry
 from infinitrain._native import ffi, lib
 from infinitrain.device import Device
-from infinitrain.errors import OutOfMemory
-from infinitrain.stream import Event, Stream, close_all, current_stream
+from infinitrain.errors import InfinitrainError, OutOfMemory
+from infinitrain.stream import Event, Stream, close_all, current_stream, default_stream
 
 __all__ = [
     "Buffer",
     "allocate",
-    "as_host_bytes",
     "empty_cache",
     "max_memory_allocated",
+    "mem_info",
     "memory_allocated",
     "memory_stats",
     "reset_peak_memory_stats",
     "wrap_host",
 ]
+
+_log = logging.getLogger("infinitrain.memory")
+
+DEVICE_MEMORY: int = lib.ITP_MEM_DEVICE
+PINNED_MEMORY: int = lib.ITP_MEM_HOST_PINNED
 
 SMALL_STEP = 512
 SMALL_LIMIT = 1 << 20
@@ -40,7 +47,10 @@ LARGE_STEP = 2 << 20
 #: A cached block may be larger than what is asked for by this factor; more would waste memory for good.
 MAX_WASTE = 1.25
 
-_shutting_down = False
+_new = object.__new__
+
+#: Free blocks of one stream: addresses by block size.
+Bins = dict[int, list[int]]
 
 
 def size_class(nbytes: int) -> int:
@@ -50,123 +60,96 @@ def size_class(nbytes: int) -> int:
 
 
 @dataclass(slots=True)
-class _FreeBlocks:
-    """Cached blocks of one stream, by size; `sizes` is sorted."""
-
-    by_size: dict[int, list[int]] = field(default_factory=dict)
-    sizes: list[int] = field(default_factory=list)
-
-    def put(self, size: int, address: int) -> None:
-        """Keep a block."""
-        blocks = self.by_size.get(size)
-        if blocks is None:
-            blocks = self.by_size[size] = []
-            insort(self.sizes, size)
-        blocks.append(address)
-
-    def take(self, size: int) -> tuple[int, int] | None:
-        """Find a block of the size or slightly larger, as (address, its size)."""
-        blocks = self.by_size.get(size)
-        if blocks:
-            return blocks.pop(), size
-        if size <= SMALL_LIMIT:
-            return None
-        for larger in self.sizes[bisect_left(self.sizes, size) :]:
-            if larger > size * MAX_WASTE:
-                return None
-            blocks = self.by_size[larger]
-            if blocks:
-                return blocks.pop(), larger
-        return None
-
-
-@dataclass(slots=True)
 class _Waiting:
-    """A freed block that other streams may still use."""
+    """A freed block that other streams may still use; `home` is where it goes when the events have passed."""
 
-    size: int
     address: int
-    stream: Stream
+    home: list[int]
     events: list[Event]
 
 
 class Pool:
-    """The allocator of one device and kind of memory."""
+    """The allocator of one device and kind of memory.
+
+    Blocks are taken and given back by `list.pop` and `list.append` alone, which are atomic: finalizers run in any
+    thread and in the middle of anything, and must neither wait for a lock nor break what they interrupt. Only what
+    goes to the provider is under the lock.
+    """
 
     def __init__(self, device: Device, kind: int) -> None:
         """Begin with nothing cached."""
         self.device = device
         self.kind = kind
         self.lock = threading.RLock()
-        self.free: dict[Stream, _FreeBlocks] = {}
-        self.waiting: list[_Waiting] = []
-        self.reset()
-        self.allocated = self.reserved = 0
+        self.free: dict[Stream, Bins] = {}
+        self.waiting: deque[_Waiting] = deque()
+        #: Every block that the provider has given and not got back, in use or cached: address and size.
+        self.blocks: dict[int, int] = {}
+        self.allocated = self.reserved = self.peak_allocated = self.peak_reserved = 0
         self.allocations = self.provider_allocations = 0
 
     def reset(self) -> None:
         """Let the peaks begin at what is in use now."""
-        self.peak_allocated = getattr(self, "allocated", 0)
-        self.peak_reserved = getattr(self, "reserved", 0)
+        self.peak_allocated, self.peak_reserved = self.allocated, self.reserved
 
-    def allocate(self, nbytes: int, stream: Stream) -> tuple[int, int]:
-        """Give (address, block size) for a request of at least one byte.
+    def bins(self, stream: Stream) -> Bins:
+        """Give the free blocks of a stream."""
+        found = self.free.get(stream)
+        if found is None:
+            found = self.free.setdefault(stream, stream.bins if self.kind == DEVICE_MEMORY else {})
+        return found
+
+    def obtain(self, nbytes: int, stream: Stream) -> tuple[int, int, list[int]]:
+        """Give (address, block size, where to put it when freed) for a request that the stream's bin cannot serve.
 
         Raises: OutOfMemory after the caches have been freed and the provider was asked again.
         """
         size = size_class(nbytes)
         with self.lock:
-            if self.waiting:
-                self._settle()
-            blocks = self.free.get(stream)
-            found = blocks.take(size) if blocks is not None else None
-            if found is None:
-                found = self._from_provider(size, nbytes, stream), size
-            self.allocated += found[1]
-            self.allocations += 1
-            self.peak_allocated = max(self.peak_allocated, self.allocated)
-            return found
+            self._settle()
+            bins = self.bins(stream)
+            most = size if size <= SMALL_LIMIT else int(size * MAX_WASTE)
+            for larger in sorted(each for each in list(bins) if size <= each <= most):
+                home = bins[larger]
+                try:
+                    return home.pop(), larger, home
+                except IndexError:  # empty, or another thread was faster
+                    continue
+            return self._from_provider(size, nbytes, stream), size, bins.setdefault(size, [])
 
-    def release(self, address: int, size: int, stream: Stream, users: set[Stream] | None) -> None:
-        """Take a block back into the cache of its stream."""
-        with self.lock:
-            self.allocated -= size
-            if users:
-                events = [user.record_event() for user in users]
-                self.waiting.append(_Waiting(size, address, stream, events))
-            else:
-                self._keep(size, address, stream)
-
-    def _keep(self, size: int, address: int, stream: Stream) -> None:
-        blocks = self.free.get(stream)
-        if blocks is None:
-            blocks = self.free[stream] = _FreeBlocks()
-        blocks.put(size, address)
+    def hold(self, address: int, home: list[int], users: set[Stream]) -> None:
+        """Keep a freed block from being used until the other streams that use it have come this far."""
+        try:
+            events = [user.record_event() for user in users if user.native is not None]
+        except InfinitrainError:
+            return  # the device is lost or the process ends: the block is not used again
+        self.waiting.append(_Waiting(address, home, events))
 
     def _settle(self) -> None:
-        """Move blocks whose events have passed into the cache."""
-        still = []
-        for block in self.waiting:
+        """Take back the blocks whose events have passed."""
+        for _ in range(len(self.waiting)):
+            block = self.waiting.popleft()
             if all(event.query() for event in block.events):
-                self._keep(block.size, block.address, block.stream)
+                block.home.append(block.address)
             else:
-                still.append(block)
-        self.waiting = still
+                self.waiting.append(block)
 
     def _from_provider(self, size: int, nbytes: int, stream: Stream) -> int:
         provider = self.device.provider
         out = ffi.new("void **")
-        status = lib.it_alloc(provider.native, self.kind, size, stream.native, out)
+        status = lib.it_alloc(stream.native, self.kind, size, out)
         if status == lib.ITP_E_OUT_OF_MEMORY:
             self.empty()
-            status = lib.it_alloc(provider.native, self.kind, size, stream.native, out)
+            status = lib.it_alloc(stream.native, self.kind, size, out)
         if status == lib.ITP_E_OUT_OF_MEMORY:
             raise self._out_of_memory(nbytes)
         provider.check(status, "alloc")
+        address = int(ffi.cast("uintptr_t", out[0]))
+        self.blocks[address] = size
         self.provider_allocations += 1
         self.reserved += size
         self.peak_reserved = max(self.peak_reserved, self.reserved)
-        return int(ffi.cast("uintptr_t", out[0]))
+        return address
 
     def _out_of_memory(self, nbytes: int) -> OutOfMemory:
         free, total = self.device.provider.memory_info(self.device.index)
@@ -183,18 +166,29 @@ class Pool:
     def empty(self) -> None:
         """Give every cached block back to the provider."""
         with self.lock:
-            for block in self.waiting:
+            for block in list(self.waiting):
                 for event in block.events:
                     event.synchronize()
             self._settle()
-            provider = self.device.provider
-            for stream, blocks in self.free.items():
-                for size, addresses in blocks.by_size.items():
-                    for address in addresses:
-                        status = lib.it_dealloc(provider.native, self.kind, address, size, stream.native)
-                        provider.check(status, "dealloc")
-                        self.reserved -= size
-            self.free.clear()
+            for stream, bins in list(self.free.items()):
+                # A stream that has been closed did all its work before.
+                queue = stream if stream.native is not None else default_stream(self.device)
+                for home in list(bins.values()):
+                    while home:
+                        self._give_back(home.pop(), queue)
+                if stream.native is None:
+                    del self.free[stream]
+
+    def _give_back(self, address: int, stream: Stream) -> None:
+        size = self.blocks.pop(address)
+        self.reserved -= size
+        self.device.provider.check(lib.it_dealloc(stream.native, self.kind, address, size), "dealloc")
+
+    def end(self) -> None:
+        """Give every block back, in use or not: the device has done its work and the process ends."""
+        stream = default_stream(self.device)
+        for address in list(self.blocks):
+            self._give_back(address, stream)
 
 
 _pools: dict[tuple[Device, int], Pool] = {}
@@ -204,7 +198,6 @@ _pools_lock = threading.Lock()
 def _pool(device: Device, kind: int) -> Pool:
     found = _pools.get((device, kind))
     if found is None:
-        device.provider.start()
         with _pools_lock:
             found = _pools.setdefault((device, kind), Pool(device, kind))
     return found
@@ -213,21 +206,26 @@ def _pool(device: Device, kind: int) -> Pool:
 class Buffer:
     """A block of memory and the version of its contents; freed when the last tensor on it is gone.
 
+    Made by `allocate` and `wrap_host`.
+
     Attributes:
         ptr: The address, 0 for a buffer of no bytes.
         nbytes: Size as asked for, in bytes.
         device: Where the memory is.
         version: Counts in-place writes; views share it, saved tensors are checked against it.
         writer: The name of the operation that wrote in place last, for messages.
+        allocated: Whether it is the allocator's: aligned, writable, nobody else's.
         read_only: Whether writing is refused (foreign memory that its owner does not let be written).
     """
 
     __slots__ = (
+        "_home",
         "_owner",
         "_pool",
         "_size",
         "_stream",
         "_users",
+        "allocated",
         "device",
         "nbytes",
         "ptr",
@@ -236,29 +234,35 @@ class Buffer:
         "writer",
     )
 
-    def __init__(self, device: Device, nbytes: int) -> None:
-        """Make an empty shell; `allocate` and `wrap_host` fill it."""
-        self.device = device
-        self.nbytes = nbytes
-        self.ptr = 0
-        self.version = 0
-        self.writer = ""
-        self.read_only = False
-        self._pool: Pool | None = None
-        self._size = 0
-        self._stream: Stream | None = None
-        self._users: set[Stream] | None = None
-        self._owner: object = None
+    ptr: int
+    nbytes: int
+    device: Device
+    version: int
+    writer: str
+    allocated: bool
+    read_only: bool
+    _home: list[int] | None  # where an allocated block goes when it is freed
+    _pool: Pool
+    _size: int
+    _stream: Stream
+    _users: set[Stream] | None
+    _owner: object  # what keeps foreign memory
 
     def record_stream(self, stream: Stream) -> None:
         """Say that work on another stream uses this memory: it is reused only after that work."""
-        if self._stream is not None and stream is not self._stream:
-            self._users = (self._users or set()) | {stream}
+        if self._home is not None and stream is not self._stream:
+            self._users = {stream, *(self._users or ())}
 
     def __del__(self) -> None:
-        pool = self._pool
-        if pool is not None and not _shutting_down and self._stream is not None:
-            pool.release(self.ptr, self._size, self._stream, self._users)
+        home = self._home
+        if home is not None:
+            pool = self._pool
+            # No call stands between reading and writing a figure, so no thread or finalizer comes between.
+            pool.allocated = pool.allocated - self._size
+            if self._users is None:
+                home.append(self.ptr)
+            else:
+                pool.hold(self.ptr, home, self._users)
 
 
 def allocate(nbytes: int, device: Device, *, pinned: bool = False) -> Buffer:
@@ -268,31 +272,61 @@ def allocate(nbytes: int, device: Device, *, pinned: bool = False) -> Buffer:
 
     Raises: OutOfMemory with requested, free, total and cached bytes.
     """
-    buffer = Buffer(device, nbytes)
-    if nbytes:
-        kind = lib.ITP_MEM_HOST_PINNED if pinned else lib.ITP_MEM_DEVICE
-        pool = _pools.get((device, kind)) or _pool(device, kind)
-        stream = current_stream(device)
-        buffer.ptr, buffer._size = pool.allocate(nbytes, stream)
-        buffer._pool = pool
-        buffer._stream = stream
+    buffer: Buffer = _new(Buffer)
+    buffer.device = device
+    buffer.nbytes = nbytes
+    buffer.version = 0
+    buffer.writer = ""
+    buffer.allocated = buffer.read_only = False
+    buffer._home = buffer._users = None
+    if not nbytes:
+        buffer.ptr = 0
+        return buffer
+    stream = current_stream(device)
+    kind = PINNED_MEMORY if pinned else DEVICE_MEMORY
+    pool = _pools.get((device, kind)) or _pool(device, kind)
+    size = (nbytes + SMALL_STEP - 1) & -SMALL_STEP if nbytes <= SMALL_LIMIT else size_class(nbytes)
+    home = (pool.bins(stream) if pinned else stream.bins).get(size)
+    try:
+        if home:
+            buffer.ptr = home.pop()
+        else:
+            buffer.ptr, size, home = pool.obtain(nbytes, stream)
+    except IndexError:  # another thread took the last one
+        buffer.ptr, size, home = pool.obtain(nbytes, stream)
+    buffer._pool = pool
+    buffer._size = size
+    buffer._stream = stream
+    buffer._home = home
+    buffer.allocated = True
+    pool.allocations += 1
+    allocated = pool.allocated = pool.allocated + size
+    if allocated > pool.peak_allocated:
+        pool.peak_allocated = allocated
     return buffer
 
 
 def wrap_host(array: npt.NDArray[Any], device: Device) -> Buffer:
     """Give a buffer over the memory of a C-contiguous NumPy array, which it keeps alive, without copying."""
-    buffer = Buffer(device, array.nbytes)
+    buffer = allocate(0, device)
+    buffer.nbytes = array.nbytes
     buffer.ptr = array.ctypes.data if array.nbytes else 0
     buffer.read_only = not array.flags.writeable
     buffer._owner = array
     return buffer
 
 
+def mem_info(device: Device | str) -> tuple[int, int]:
+    """Give (free, total) bytes of a device; free is 0 where the provider cannot tell."""
+    target = Device(device)
+    return target.provider.memory_info(target.index)
+
+
 def memory_stats(device: Device | str) -> dict[str, int]:
     """Give the allocator's figures for a device, in bytes and counts, the same on every provider."""
     target = Device(device)
-    pool = _pools.get((target, lib.ITP_MEM_DEVICE))
-    free, total = target.provider.memory_info(target.index)
+    pool = _pools.get((target, DEVICE_MEMORY))
+    free, total = mem_info(target)
     names = (
         "allocated",
         "reserved",
@@ -317,7 +351,7 @@ def max_memory_allocated(device: Device | str) -> int:
 
 def reset_peak_memory_stats(device: Device | str) -> None:
     """Let the peaks of a device begin at what is in use now."""
-    pool = _pools.get((Device(device), lib.ITP_MEM_DEVICE))
+    pool = _pools.get((Device(device), DEVICE_MEMORY))
     if pool is not None:
         pool.reset()
 
@@ -333,43 +367,34 @@ def empty_cache(device: Device | str | None = None) -> None:
 def _finish() -> None:
     """End in order: wait for the devices, then events and streams, memory, and the providers themselves.
 
-    Finalizers that run after this do nothing. What a failing device still reports is of no use to anyone now.
+    Finalizers that run after this do nothing. What a failing device still reports is of no use to anyone now, and one
+    that stays busy is left to the operating system.
     """
-    global _shutting_down
+    deadline = config.exit_timeout_ms()
     running = [provider for provider in registry.loaded() if provider.started and not lib.it_forked(provider.native)]
-    for provider in running:
-        for index in range(provider.device_count()):
-            lib.it_device_sync(provider.native, index)
-    _shutting_down = True
+    for provider in list(running):
+        if not provider.settle(deadline):
+            _log.warning("device %r is still busy at the end of the process: left as it is", provider.name)
+            provider.abandon()
+            running.remove(provider)
     close_all()
     for pool in _pools.values():
         if pool.device.provider in running:
             try:
-                pool.empty()
-            except Exception:
+                pool.end()
+            except InfinitrainError:
                 continue
     for provider in running:
         provider.shutdown()
 
 
+def _renew_locks() -> None:
+    """In a forked child: a thread that is not here may have held them."""
+    global _pools_lock
+    _pools_lock = threading.Lock()
+    for pool in _pools.values():
+        pool.lock = threading.RLock()
+
+
 atexit.register(_finish)
-
-
-class _HostBytes:
-    """A window on foreign memory for NumPy; the array that is made from it keeps the owner alive."""
-
-    def __init__(self, address: int, nbytes: int, owner: object, read_only: bool) -> None:
-        self.owner = owner
-        self.__array_interface__ = {
-            "data": (address, read_only),
-            "shape": (nbytes,),
-            "typestr": "|u1",
-            "version": 3,
-        }
-
-
-def as_host_bytes(address: int, nbytes: int, owner: object = None, *, read_only: bool = False) -> npt.NDArray[np.uint8]:
-    """View host-readable memory as bytes; `owner` lives as long as the view."""
-    if nbytes == 0:
-        return np.empty(0, np.uint8)
-    return np.asarray(_HostBytes(address, nbytes, owner, read_only))
+os.register_at_fork(after_in_child=_renew_locks)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import weakref
 from types import TracebackType
 from typing import Any
 
-from infinitrain._abi import registry
 from infinitrain._native import ffi, lib
 from infinitrain.device import Device, current_device
 
@@ -23,8 +23,9 @@ class _Streams(threading.local):
 
 
 _streams = _Streams()
-_defaults: dict[Device, Stream] = {}
 _defaults_lock = threading.Lock()
+#: Whether any thread has ever chosen a stream: until then every current stream is the default one.
+_chosen = False
 _live: weakref.WeakSet[Stream | Event] = weakref.WeakSet()
 
 
@@ -38,41 +39,36 @@ class Stream:
         priority: A hint to the provider: lower runs first.
     """
 
-    __slots__ = ("__weakref__", "device", "is_default", "native")
+    __slots__ = ("__weakref__", "bins", "device", "is_default", "native")
 
     def __init__(self, device: Device | str | None = None, priority: int = 0, *, _default: bool = False) -> None:
         self.device = current_device() if device is None else Device(device)
         self.is_default = _default
-        self.native: Any = ffi.new("it_stream *")
-        provider = self.device.provider
-        provider.start()
-        if _default:
-            lib.it_stream_prepare(self.native, self.device.index)
-        else:
-            provider.check(
-                lib.it_stream_create(provider.native, self.device.index, 0, priority, self.native),
-                "stream_create",
-            )
+        #: Free device memory that this stream used last: addresses by size (infinitrain.memory).
+        self.bins: dict[int, list[int]] = {}
+        self.native: Any = None
+        native = ffi.new("it_stream *")
+        lib.it_stream_prepare(native, self.device.native)
+        if not _default:
+            self.device.provider.check(lib.it_stream_create(native, 0, priority), "stream_create")
             _live.add(self)
+        self.native = native
 
     def synchronize(self) -> None:
         """Wait until everything queued on the stream is done; failures of that work are raised here."""
-        provider = self.device.provider
-        provider.check(lib.it_stream_sync(provider.native, self.native), "stream_sync")
+        self.device.provider.check(lib.it_stream_sync(self.native), "stream_sync")
 
     def query(self) -> bool:
         """Whether everything queued on the stream is done."""
-        provider = self.device.provider
-        status = lib.it_stream_query(provider.native, self.native)
+        status = lib.it_stream_query(self.native)
         if status == lib.ITP_E_NOT_READY:
             return False
-        provider.check(status, "stream_query")
+        self.device.provider.check(status, "stream_query")
         return True
 
     def wait_event(self, event: Event) -> None:
         """Let work that is queued after this call wait for an event."""
-        provider = self.device.provider
-        provider.check(lib.it_stream_wait_event(provider.native, self.native, event.native), "stream_wait_event")
+        self.device.provider.check(lib.it_stream_wait_event(self.native, event.native), "stream_wait_event")
 
     def wait_stream(self, other: Stream) -> None:
         """Let work that is queued after this call wait for everything queued on another stream of the device."""
@@ -88,11 +84,15 @@ class Stream:
 
     def close(self) -> None:
         """Give the stream back to the provider; it must not be used after."""
-        if not self.is_default and self.native is not None and self.device.provider.started:
-            native, self.native = self.native, None
-            lib.it_stream_destroy(self.device.provider.native, native)
+        native = getattr(self, "native", None)
+        if native is not None and not self.is_default:
+            self.native = None
+            if self.device.provider.started:
+                lib.it_stream_destroy(native)
 
     def __enter__(self) -> Stream:
+        global _chosen
+        _chosen = True
         _streams.stack.append((self.device, _streams.current.get(self.device)))
         _streams.current[self.device] = self
         return self
@@ -125,49 +125,44 @@ class Event:
 
     def __init__(self, device: Device | str | None = None, *, timing: bool = False) -> None:
         self.device = current_device() if device is None else Device(device)
-        provider = self.device.provider
-        provider.start()
-        out = ffi.new("itp_event *")
+        self.native: Any = None
+        native = ffi.new("it_event *")
+        lib.it_event_prepare(native, self.device.native)
         flags = lib.ITP_EVENT_TIMING if timing else 0
-        provider.check(lib.it_event_create(provider.native, self.device.index, flags, out), "event_create")
-        self.native: Any = out[0]
+        self.device.provider.check(lib.it_event_create(native, flags), "event_create")
+        self.native = native
         _live.add(self)
 
     def record(self, stream: Stream | None = None) -> None:
         """Put the mark behind everything queued on a stream, the current one by default."""
-        provider = self.device.provider
         where = stream or current_stream(self.device)
-        provider.check(lib.it_event_record(provider.native, self.native, where.native), "event_record")
+        self.device.provider.check(lib.it_event_record(self.native, where.native), "event_record")
 
     def synchronize(self) -> None:
         """Wait until the mark has been passed."""
-        provider = self.device.provider
-        provider.check(lib.it_event_sync(provider.native, self.device.index, self.native), "event_sync")
+        self.device.provider.check(lib.it_event_sync(self.native), "event_sync")
 
     def query(self) -> bool:
         """Whether the mark has been passed."""
-        provider = self.device.provider
-        status = lib.it_event_query(provider.native, self.device.index, self.native)
+        status = lib.it_event_query(self.native)
         if status == lib.ITP_E_NOT_READY:
             return False
-        provider.check(status, "event_query")
+        self.device.provider.check(status, "event_query")
         return True
 
     def elapsed_ms(self, end: Event) -> float:
         """Give the milliseconds of device time between this event and `end`, both made with timing."""
-        provider = self.device.provider
         ns = ffi.new("uint64_t *")
-        provider.check(
-            lib.it_event_elapsed_ns(provider.native, self.device.index, self.native, end.native, ns),
-            "event_elapsed_ns",
-        )
+        self.device.provider.check(lib.it_event_elapsed_ns(self.native, end.native, ns), "event_elapsed_ns")
         return int(ns[0]) / 1e6
 
     def close(self) -> None:
         """Give the event back to the provider; it must not be used after."""
-        if getattr(self, "native", None) is not None and self.device.provider.started:
-            native, self.native = self.native, None
-            lib.it_event_destroy(self.device.provider.native, self.device.index, native)
+        native = getattr(self, "native", None)
+        if native is not None:
+            self.native = None
+            if self.device.provider.started:
+                lib.it_event_destroy(native)
 
     def __del__(self) -> None:
         self.close()
@@ -175,18 +170,23 @@ class Event:
 
 def default_stream(device: Device) -> Stream:
     """Give the stream that every device has without anybody creating it."""
-    found = _defaults.get(device)
+    found: Stream | None = device.stream
     if found is None:
         with _defaults_lock:
-            found = _defaults.get(device)
+            found = device.stream
             if found is None:
-                found = _defaults[device] = Stream(device, _default=True)
+                found = device.stream = Stream(device, _default=True)
     return found
 
 
 def current_stream(device: Device) -> Stream:
     """Give the calling thread's current stream of a device."""
-    return _streams.current.get(device) or _defaults.get(device) or default_stream(device)
+    if _chosen:
+        chosen = _streams.current.get(device)
+        if chosen is not None:
+            return chosen
+    found: Stream | None = device.stream
+    return default_stream(device) if found is None else found
 
 
 def synchronize(device: Device | str | None = None) -> None:
@@ -195,10 +195,8 @@ def synchronize(device: Device | str | None = None) -> None:
     Raises: AsyncError, IndexOutOfRange, DeviceLost: what work handed over earlier ran into.
     """
     target = current_device() if device is None else Device(device)
-    provider = target.provider
-    provider.start()
-    provider.check(lib.it_device_sync(provider.native, target.index), "device_sync")
-    provider.drain_log()
+    target.provider.check(lib.it_device_sync(target.native), "device_sync")
+    target.provider.drain_log()
 
 
 def close_all() -> None:
@@ -210,6 +208,10 @@ def close_all() -> None:
                 each.close()
 
 
-def started_devices() -> list[Device]:
-    """List the devices that have had work queued on their default stream."""
-    return [device for device in _defaults if device.provider in registry.loaded()]
+def _renew_locks() -> None:
+    """In a forked child: a thread that is not here may have held it."""
+    global _defaults_lock
+    _defaults_lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_renew_locks)

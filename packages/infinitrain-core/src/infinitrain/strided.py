@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import prod
 from typing import Any, Self
 
@@ -15,6 +16,14 @@ __all__ = ["MAX_NDIM", "Strided", "broadcast_shapes", "compact_strides"]
 
 #: Dimensions that a descriptor has room for.
 MAX_NDIM: int = lib.IT_MAX_NDIM
+NULL = ffi.NULL
+#: Descriptors of whole compact blocks by shape, dtype and device: the same come at every step, elsewhere in memory.
+_templates: dict[tuple[tuple[int, ...], DType, Device], Any] = {}
+_layouts: dict[tuple[int, ...], tuple[tuple[int, ...], int]] = {}
+_MAX_KEPT = 4096
+#: Every field is filled by it_describe, so the memory need not be cleared.
+_new_descriptor = partial(ffi.new_allocator(should_clear_after_alloc=False), ffi.typeof("it_descriptor *"))
+_describe_at = lib.it_describe_at
 
 
 def compact_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -25,6 +34,16 @@ def compact_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
         strides.append(step)
         step *= max(size, 1)
     return tuple(reversed(strides))
+
+
+def layout_of(shape: tuple[int, ...]) -> tuple[tuple[int, ...], int]:
+    """Give the compact strides of a shape and its number of elements; kept, as the same come at every step."""
+    found = _layouts.get(shape)
+    if found is None:
+        if len(_layouts) >= _MAX_KEPT:
+            _layouts.clear()
+        found = _layouts[shape] = (compact_strides(shape), prod(shape))
+    return found
 
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
@@ -78,8 +97,8 @@ class Strided:
     @classmethod
     def _empty(cls, shape: tuple[int, ...], dtype: DType, device: Device) -> Self:
         """Allocate a compact tensor with undefined contents."""
-        count = prod(shape)
-        self = cls(allocate(count * dtype.itemsize, device), shape, compact_strides(shape), 0, dtype)
+        strides, count = layout_of(shape)
+        self = cls(allocate(count * dtype.itemsize, device), shape, strides, 0, dtype)
         self._compact = True
         self._numel = count
         return self
@@ -126,30 +145,39 @@ class Strided:
     @property
     def desc(self) -> Any:
         """The C descriptor (`it_descriptor *`, an `itp_tensor` with its shape and strides)."""
-        if self._desc is None:
-            self._desc = self._describe()
-        return self._desc
+        found = self._desc
+        if found is None:
+            found = self._desc = self._describe()
+        return found
 
     def _describe(self) -> Any:
         shape = self.shape
         if len(shape) > MAX_NDIM:
             raise ShapeError(f"tensor with {len(shape)} dimensions: expected at most {MAX_NDIM}. Reshape it")
         buffer = self.buffer
-        holder = ffi.new("it_descriptor *")
-        device = buffer.device
+        dtype = self.dtype
+        holder = _new_descriptor()
+        if self._compact and not self.offset and buffer.allocated:
+            template = _templates.get((shape, dtype, buffer.device))
+            if template is not None:
+                _describe_at(holder, template, buffer.ptr, buffer.nbytes)
+                return holder
         lib.it_describe(
             holder,
-            device.provider.native,
+            buffer.device.native,
             buffer.ptr,
-            device.info.dlpack_device_type,
-            device.index,
-            self.dtype.packed,
+            buffer.nbytes,
+            dtype.packed,
             len(shape),
             shape,
-            ffi.NULL if self.is_contiguous() else self.strides,
-            self.offset * self.dtype.itemsize,
-            self.nbytes,
+            NULL if self._compact or self.is_contiguous() else self.strides,
+            self.offset * dtype.itemsize,
+            buffer.read_only,
         )
+        if self._compact and not self.offset and buffer.allocated:
+            if len(_templates) >= _MAX_KEPT:
+                _templates.clear()
+            _templates[shape, dtype, buffer.device] = holder
         return holder
 
     def as_strided(self, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Strided:

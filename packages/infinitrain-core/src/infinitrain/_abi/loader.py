@@ -62,7 +62,8 @@ def _version() -> str:
 
 def _resolve(file: Path) -> Any:
     if not file.is_file():
-        raise ProviderLoadError(f"provider library {file}: expected a file, found none. Check the path", str(file))
+        found = "a folder" if file.is_dir() else "none"
+        raise ProviderLoadError(f"provider library {file}: expected a file, found {found}. Check the path", str(file))
     reason = ffi.new("char[4096]")
     library = lib.it_library_open(os.fsencode(file.resolve()), reason, 4096)
     if library == ffi.NULL:
@@ -140,8 +141,11 @@ def _negotiate(raw: Any, file: Path, distribution: str | None) -> Provider:
             problems.append(problem)
             continue
         lib.it_copy_prefix(ffi.addressof(native, table), ffi.sizeof(ctype), pointer)
+    problems += [
+        f"{field} is NULL: expected a text" for field in ("vendor", "version", "build_info") if not getattr(info, field)
+    ]
     problems += _missing_slots(native)
-    kernels, notes, kernel_problems = _kernels(native.kernels)
+    kernels, notes, kernel_problems = _kernels(native)
     problems += kernel_problems
     options, option_problems = _options(info)
     problems += option_problems
@@ -199,8 +203,9 @@ def _missing_slots(native: Any) -> list[str]:
     return problems
 
 
-def _kernels(table: Any) -> tuple[dict[str, Kernel], list[str], list[str]]:
+def _kernels(native: Any) -> tuple[dict[str, Kernel], list[str], list[str]]:
     """Match a provider's kernels with the table: usable ones, notes on others, problems that refuse the library."""
+    table = native.kernels
     rows = load_table()
     kernels: dict[str, Kernel] = {}
     notes: list[str] = []
@@ -228,8 +233,21 @@ def _kernels(table: Any) -> tuple[dict[str, Kernel], list[str], list[str]]:
         elif note is not None:
             notes.append(note)
         else:
-            record = _record(rows[name], pointer)
-            kernels[name] = Kernel(rows[name], record, pointer.dtype_mask, pointer.flags)
+            row = rows[name]
+            mask = pointer.dtype_mask & _row_mask(row.dtypes)
+            if mask != pointer.dtype_mask:
+                more = ", ".join(_names_of(pointer.dtype_mask & ~mask))
+                notes.append(f"kernel {name!r} is used only for what its row allows, not for: {more}")
+            kernels[name] = Kernel(
+                row=row,
+                record=_record(native, row, pointer, mask),
+                dtype_mask=mask,
+                flags=pointer.flags,
+                n_outputs=len(row.outputs),
+                n_tensors=len(row.inputs) + len(row.outputs),
+                n_attrs=len(row.attributes),
+                all_required=not any(operand.optional for operand in (*row.inputs, *row.outputs)),
+            )
     if table.struct_size:
         off = {note.split("'")[1]: note for note in notes if "'" in note}
         problems += [
@@ -240,12 +258,22 @@ def _kernels(table: Any) -> tuple[dict[str, Kernel], list[str], list[str]]:
     return kernels, notes, problems
 
 
-def _record(row: KernelRow, pointer: Any) -> Any:
+def _row_mask(dtypes: tuple[str, ...]) -> int:
+    return sum(1 << DTYPES.index(short) for short in dtypes)
+
+
+def _names_of(mask: int) -> list[str]:
+    known = [short for bit, short in enumerate(DTYPES) if mask >> bit & 1]
+    return known + [f"bit {bit}" for bit in range(len(DTYPES), 64) if mask >> bit & 1]
+
+
+def _record(native: Any, row: KernelRow, pointer: Any, mask: int) -> Any:
     """Put what the table says of a kernel's operands into the form that the C side checks launches by."""
     record = ffi.new("it_kernel *")
+    record.provider = native
     record.kernel = pointer
-    record.t_mask = pointer.dtype_mask
-    record.u_mask = sum(1 << DTYPES.index(short) for short in row.other_dtypes)
+    record.t_mask = mask
+    record.u_mask = _row_mask(row.other_dtypes)
     record.n_inputs, record.n_outputs, record.n_attrs = len(row.inputs), len(row.outputs), len(row.attributes)
     symbols = {"T": lib.IT_RULE_T, "U": lib.IT_RULE_U, "A": lib.IT_RULE_A}
     for index, operand in enumerate((*row.inputs, *row.outputs)):
@@ -255,6 +283,8 @@ def _record(row: KernelRow, pointer: Any) -> Any:
         record.flags |= {"strided": lib.IT_LAYOUT_STRIDED, "matrix": lib.IT_LAYOUT_MATRIX}.get(row.layout, 0)
     if row.alias and pointer.flags & lib.ITP_K_MAY_ALIAS:
         record.flags |= lib.IT_MAY_ALIAS
+    if row.same_rank:
+        record.flags |= lib.IT_SAME_SHAPE
     return record
 
 
@@ -270,17 +300,34 @@ def _kernel_note(name: str, pointer: Any, rows: dict[str, KernelRow]) -> str | N
         return f"kernel {name!r} is off: found version {pointer.op_version}, this core knows {row.version}"
     if schema != row.schema:
         return f"kernel {name!r} is off: its schema is {schema!r}, the kernel table says {row.schema!r}"
+    if row.dtypes and not pointer.dtype_mask & _row_mask(row.dtypes):
+        return f"kernel {name!r} is off: its dtype_mask has none of {', '.join(row.dtypes)}"
+    if name == "Copy" and not pointer.flags & lib.ITP_K_STRIDED:
+        return "kernel 'Copy' is off: it lacks ITP_K_STRIDED, and views are made compact by it"
     return None
 
 
 def _options(info: Any) -> tuple[dict[str, Option], list[str]]:
     options: dict[str, Option] = {}
+    problems: list[str] = []
     if info.n_options and (info.options == ffi.NULL or info.n_options > MAX_KERNELS):
         return {}, [f"n_options is {info.n_options}, but options is {'NULL' if info.options == ffi.NULL else 'set'}"]
     for index in range(info.n_options):
         pointer = info.options[index]
-        if pointer == ffi.NULL or _size_problem("option", pointer, "itp_option") is not None:
-            return {}, [f"options[{index}] is not a valid itp_option"]
+        what = f"options[{index}]"
+        if pointer == ffi.NULL:
+            problems.append(f"{what} is NULL")
+            continue
+        problem = _size_problem(what, pointer, "itp_option")
+        if problem is not None:
+            problems.append(problem)
+            continue
         name = _text(pointer.name)
+        if not names.is_option(name):
+            problems.append(f"{what}: name {name!r}: expected a lower-case letter, then a-z, 0-9 and _")
+        elif name in options:
+            problems.append(f"option {name!r} is listed twice")
+        if pointer.default_text == ffi.NULL or pointer.help == ffi.NULL:
+            problems.append(f"option {name!r}: expected a default and a help text, found NULL")
         options[name] = Option(name, _text(pointer.default_text), _text(pointer.help))
-    return options, []
+    return options, problems

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 import logging
 import threading
 from dataclasses import dataclass, field
+from importlib import metadata
 from typing import Any
 
 from infinitrain_capi.table import KernelRow
@@ -37,6 +39,10 @@ class Kernel:
     record: Any
     dtype_mask: int
     flags: int
+    n_outputs: int
+    n_tensors: int
+    n_attrs: int
+    all_required: bool
 
     @property
     def takes_strides(self) -> bool:
@@ -89,11 +95,14 @@ class Provider:
     native: Any
     keep_alive: list[Any] = field(default_factory=list)
     settings: dict[str, str] = field(default_factory=dict)
+    #: Providers whose name begins with this one's: their variables are not this one's options.
+    rivals: frozenset[str] = frozenset()
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _started: bool = False
     _failure: InfinitrainError | None = None
     _device_count: int = -1
     _infos: dict[int, DeviceInfo] = field(default_factory=dict)
+    _devices: dict[int, Any] = field(default_factory=dict)
 
     # ---- life ----
 
@@ -114,13 +123,17 @@ class Provider:
         """
         for name in options:
             if name not in self.options:
-                known = ", ".join(sorted(self.options)) or "none"
-                raise OptionError(f"provider {self.name!r} has no option {name!r}: expected one of: {known}")
+                raise OptionError(f"provider {self.name!r} has no option {name!r}: {self._known_options(name)}")
         if self._started:
             raise OptionError(
                 f"provider {self.name!r} is already running: expected options to be set before the device's first use"
             )
         self.settings.update({name: _option_text(value) for name, value in options.items()})
+
+    def _known_options(self, wrong: str) -> str:
+        close = difflib.get_close_matches(wrong, self.options, n=1)
+        guess = f". Did you mean {close[0]!r}?" if close else ""
+        return f"expected one of: {', '.join(sorted(self.options)) or 'none'}{guess}"
 
     def start(self) -> None:
         """Run `init` once; a failure is kept and raised unchanged by every later call."""
@@ -139,12 +152,13 @@ class Provider:
             self._started = True
 
     def _init(self) -> None:
-        environment = config.provider_options(self.name)
+        environment = config.provider_options(self.name, self.rivals)
         unknown = sorted(set(environment) - set(self.options))
         if unknown:
-            known = ", ".join(sorted(self.options)) or "none"
             variables = ", ".join(f"{config.PREFIX}{self.name.upper()}_{name.upper()}" for name in unknown)
-            raise OptionError(f"provider {self.name!r} has no option for {variables}: expected one of: {known}")
+            raise OptionError(
+                f"provider {self.name!r} has no option for {variables}: {self._known_options(unknown[0])}"
+            )
         settings = {**environment, **self.settings}
         names = [ffi.new("char[]", name.encode()) for name in settings]
         values = [ffi.new("char[]", value.encode()) for value in settings.values()]
@@ -161,6 +175,9 @@ class Provider:
         name_array, value_array = ffi.new("char *[]", names), ffi.new("char *[]", values)
         native.option_names, native.option_values = name_array, value_array
         native.n_options = len(settings)
+        version = ffi.new("char[]", metadata.version("infinitrain-core").encode())
+        self.keep_alive.append(version)
+        self.native.host.core_version = version
         status = lib.it_init(self.native, native)
         self.drain_log()
         if status == lib.ITP_E_FORKED:
@@ -173,10 +190,28 @@ class Provider:
                     f"device {self.name!r} cannot be used: {reason}. `infinitrain providers --explain` tells more"
                 ) from None
 
+    def settle(self, milliseconds: int) -> bool:
+        """Wait for all devices at the end of the process, not longer than that; False where one is still busy."""
+        for index in range(max(self._device_count, 0)):
+            device = self._devices.get(index)
+            if device is not None and lib.it_device_sync_within(device, milliseconds) == lib.ITP_E_TIMEOUT:
+                return False
+        return True
+
+    def abandon(self) -> None:
+        """Enter the provider no more; what it holds is the operating system's."""
+        self.native.life = lib.IT_ENDED
+        self._started = False
+
+    def renew_lock(self) -> None:
+        """In a forked child: a thread that is not here may have held it."""
+        self._lock = threading.Lock()
+
     def shutdown(self) -> None:
         """End the provider; in a forked child nothing is called."""
         if self._started and not lib.it_forked(self.native):
             lib.it_shutdown(self.native, SHUTDOWN_AT_EXIT)
+            self.drain_log()
         self._started = False
 
     def drain_log(self) -> None:
@@ -201,6 +236,17 @@ class Provider:
             self.check(lib.it_device_count(self.native, count), "device_count")
             self._device_count = int(count[0])
         return self._device_count
+
+    def device_native(self, index: int) -> Any:
+        """Give what the C side knows a device by (`it_device *`); it stays for the life of the provider."""
+        found = self._devices.get(index)
+        if found is None:
+            info = self.device_info(index)
+            # Only a power of two is an alignment; with anything else nothing is assumed.
+            alignment = info.min_alignment if info.min_alignment.bit_count() == 1 else 1
+            device = ffi.new("it_device *", (self.native, info.dlpack_device_type, index, alignment))
+            found = self._devices.setdefault(index, device)
+        return found
 
     def device_info(self, index: int) -> DeviceInfo:
         """Describe one device."""

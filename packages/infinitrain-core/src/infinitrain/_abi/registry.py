@@ -20,7 +20,6 @@ from infinitrain._abi.loader import open_provider
 from infinitrain._abi.provider import Provider
 from infinitrain.errors import (
     DeviceNotFound,
-    InfinitrainError,
     ProviderError,
     ProviderLoadError,
     ProviderNotFound,
@@ -138,6 +137,8 @@ def _register(provider: Provider, wanted: str | None) -> Provider:
         settings = _settings.get(provider.name)
         if settings:
             provider.configure(settings)
+        known = {each.name for each in candidates()} | set(_loaded)
+        provider.rivals = frozenset(each for each in known if each.startswith(f"{provider.name}_"))
         _loaded[provider.name] = provider
         _failed.pop(provider.name, None)
         return provider
@@ -174,10 +175,13 @@ def find(name: str) -> Provider:
         if name in _failed:
             raise _failed[name]
         matches = [each for each in candidates() if each.name == name]
-        if not matches:
-            raise _unknown(name)
         try:
-            return _register(_choose(name, matches), name)
+            if matches:
+                return _register(_choose(name, matches), name)
+            provider = _under_another_file_name(name)
+            if provider is None:
+                raise _unknown(name)
+            return provider
         except ProviderError as failure:
             _failed[name] = failure
             raise
@@ -190,17 +194,32 @@ def _choose(name: str, matches: list[Candidate]) -> Provider:
     if len(files) > 1:
         listed = " and ".join(f"{file} ({each.origin})" for file, each in files.items())
         raise ProviderLoadError(
-            f"provider {name!r} is offered twice: expected one library, found {listed}. Uninstall one package, or take "
-            "one off INFINITRAIN_PROVIDER_PATH"
+            f"provider {name!r} is offered twice: expected one library, found {listed}. Uninstall one package, take "
+            "one off INFINITRAIN_PROVIDER_PATH, or choose by infinitrain.load_provider(PATH) before the device is used"
         )
     ((file, candidate),) = files.items()
     return open_path(file, candidate.distribution)
+
+
+def _under_another_file_name(name: str) -> Provider | None:
+    """Look for a name inside the libraries on INFINITRAIN_PROVIDER_PATH whose files are called otherwise."""
+    for candidate in candidates():
+        if candidate.point is None and candidate.name not in _loaded and Path(candidate.where).is_file():
+            try:
+                provider = open_path(candidate.where)
+            except ProviderError:
+                continue  # it is reported under its own name
+            if provider.name == name:
+                return _register(provider, name)
+    return None
 
 
 def _unknown(name: str) -> DeviceNotFound:
     known = sorted({each.name for each in candidates()} | set(_loaded))
     close = difflib.get_close_matches(name.lower(), known, n=1)
     guess = f" Did you mean {close[0]!r}?" if close else ""
+    if name in names.OURS:
+        guess = f" It comes with: pip install {names.OURS[name]}."
     return DeviceNotFound(
         f"device {name!r} is unknown: expected one of {', '.join(known) or 'none installed'}.{guess} "
         "`infinitrain providers` lists what is installed; a vendor's package adds its device"
@@ -220,10 +239,12 @@ def configure(name: str, **options: object) -> None:
         _settings.setdefault(name, {}).update(options)
 
 
-def forget(name: str) -> None:
-    """Drop a provider that failed to start, so that a good library can take its name."""
-    with _lock:
-        provider = _loaded.get(name)
-        if provider is not None and isinstance(provider.failure, InfinitrainError):
-            del _loaded[name]
-        _failed.pop(name, None)
+def _renew_locks() -> None:
+    """In a forked child: a thread that is not here may have held them."""
+    global _lock
+    _lock = threading.RLock()
+    for provider in _loaded.values():
+        provider.renew_lock()
+
+
+os.register_at_fork(after_in_child=_renew_locks)

@@ -7,7 +7,7 @@ from typing import NoReturn
 from infinitrain import errors
 from infinitrain._native import ffi, lib
 
-__all__ = ["STATUS_NAMES", "check", "raise_last"]
+__all__ = ["STATUS_NAMES", "check", "last_message", "raise_last"]
 
 STATUS_NAMES = {
     getattr(lib, f"ITP_E_{name}"): name
@@ -27,6 +27,12 @@ _CLASSES: dict[int, type[errors.InfinitrainError]] = {
 }
 
 
+def last_message() -> str:
+    """Give the text of the calling thread's last failed call."""
+    record = lib.it_last_error()
+    return ffi.string(record.message).decode(errors="replace") if record.message != ffi.NULL else ""
+
+
 def raise_last(status: int, where: str, provider: str) -> NoReturn:
     """Raise what the calling thread's last slot call reported.
 
@@ -34,7 +40,7 @@ def raise_last(status: int, where: str, provider: str) -> NoReturn:
     as on a device that notices at once, so it is the same exception.
     """
     record = lib.it_last_error()
-    text = ffi.string(record.message).decode(errors="replace") if record.message != ffi.NULL else ""
+    text = last_message()
     name = STATUS_NAMES.get(status, f"status {status}")
     text = text or f"[{where}][{name}] the provider gave no reason"
     message = f"{text} (provider {provider!r})"
