@@ -136,8 +136,10 @@ ITP_CPU_KERNEL(Fill) {
   const int64_t size = item_size(a.y);
   alignas(64) char pattern[kBlock * 8];
   gather(size, reinterpret_cast<const char *>(&element), 0, pattern, kBlock);
+  const bool one_byte = memcmp(pattern, pattern + 1, sizeof element - 1) == 0;
   map.run(cpu.pool, 1, [&](const void *const *, void *out, size_t n) {
-    memcpy(out, pattern, n * static_cast<size_t>(size));
+    const size_t bytes = n * static_cast<size_t>(size);
+    one_byte ? memset(out, pattern[0], bytes) : memcpy(out, pattern, bytes);
   });
   return ITP_OK;
 }
