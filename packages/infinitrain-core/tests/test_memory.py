@@ -93,6 +93,37 @@ def test_each_stream_has_its_own_cache(target):
         assert allocate(3000, target).ptr != address
 
 
+@pytest.mark.parametrize("order", ["block first", "stream first", "stream dropped"])
+def test_a_stream_that_ends_takes_its_cache_along(target, order):
+    before = it.memory_stats(target)["reserved"]
+    for _ in range(3):
+        stream = Stream(target)
+        with stream:
+            block = allocate(5000, target)
+        if order == "block first":
+            del block
+            stream.close()
+        elif order == "stream first":
+            stream.close()
+            del block
+        else:
+            del block
+        del stream
+    gc.collect()
+    assert it.memory_stats(target)["reserved"] == before
+
+
+def test_a_block_of_a_closed_stream_can_be_given_back(target):
+    stream = Stream(target)
+    with stream:
+        block = allocate(5000, target)
+    stream.close()
+    it.empty_cache(target)
+    del block
+    it.empty_cache(target)
+    assert it.memory_stats(target)["cached"] == 0
+
+
 def test_alignment_is_what_the_device_promises(target):
     for nbytes in (1, 513, 1 << 21):
         assert allocate(nbytes, target).ptr % target.info.min_alignment == 0
@@ -122,6 +153,12 @@ assert it.memory_stats(device)['cached'] == 0
 try: allocate(40 << 20, device)
 except it.errors.OutOfMemory as e: print(e.requested, e.free, e.total, e.cached)
 """
+
+
+@pytest.mark.parametrize("count", [2**60, 2**62, 2**70])
+def test_more_than_can_be_addressed_is_out_of_memory(target, count):
+    with pytest.raises(it.errors.OutOfMemory, match="asked for"):
+        it.empty(count, device=target)
 
 
 def test_caches_are_given_back_before_giving_up():

@@ -11,6 +11,7 @@ import atexit
 import logging
 import os
 import threading
+import weakref
 from collections import deque
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +23,7 @@ from infinitrain._abi import registry
 from infinitrain._native import ffi, lib
 from infinitrain.device import Device
 from infinitrain.errors import InfinitrainError, OutOfMemory
-from infinitrain.stream import Event, Stream, close_all, current_stream, default_stream
+from infinitrain.stream import Event, Stream, close_all, current_stream, default_stream, on_close
 
 __all__ = [
     "Buffer",
@@ -44,6 +45,7 @@ PINNED_MEMORY: int = lib.ITP_MEM_HOST_PINNED
 SMALL_STEP = 512
 SMALL_LIMIT = 1 << 20
 LARGE_STEP = 2 << 20
+MOST = 2**63 - 1  # bytes that the contract can count
 #: A cached block may be larger than what is asked for by this factor; more would waste memory for good.
 MAX_WASTE = 1.25
 
@@ -81,7 +83,8 @@ class Pool:
         self.device = device
         self.kind = kind
         self.lock = threading.RLock()
-        self.free: dict[Stream, Bins] = {}
+        #: The streams that may have free blocks; a stream that ends gives its own back.
+        self.streams: weakref.WeakSet[Stream] = weakref.WeakSet()
         self.waiting: deque[_Waiting] = deque()
         #: Every block that the provider has given and not got back, in use or cached: address and size.
         self.blocks: dict[int, int] = {}
@@ -94,10 +97,7 @@ class Pool:
 
     def bins(self, stream: Stream) -> Bins:
         """Give the free blocks of a stream."""
-        found = self.free.get(stream)
-        if found is None:
-            found = self.free.setdefault(stream, stream.bins if self.kind == DEVICE_MEMORY else {})
-        return found
+        return stream.bins if self.kind == DEVICE_MEMORY else stream.pinned_bins
 
     def obtain(self, nbytes: int, stream: Stream) -> tuple[int, int, list[int]]:
         """Give (address, block size, where to put it when freed) for a request that the stream's bin cannot serve.
@@ -105,8 +105,11 @@ class Pool:
         Raises: OutOfMemory after the caches have been freed and the provider was asked again.
         """
         size = size_class(nbytes)
+        if size > MOST:
+            raise self._out_of_memory(nbytes)
         with self.lock:
             self._settle()
+            self.streams.add(stream)
             bins = self.bins(stream)
             most = size if size <= SMALL_LIMIT else int(size * MAX_WASTE)
             for larger in sorted(each for each in list(bins) if size <= each <= most):
@@ -170,14 +173,17 @@ class Pool:
                 for event in block.events:
                     event.synchronize()
             self._settle()
-            for stream, bins in list(self.free.items()):
-                # A stream that has been closed did all its work before.
-                queue = stream if stream.native is not None else default_stream(self.device)
-                for home in list(bins.values()):
-                    while home:
-                        self._give_back(home.pop(), queue)
-                if stream.native is None:
-                    del self.free[stream]
+            for stream in list(self.streams):
+                self.empty_stream(stream)
+
+    def empty_stream(self, stream: Stream) -> None:
+        """Give what is cached for one stream back to the provider."""
+        # A stream that has been closed did all its work before.
+        queue = stream if stream.native is not None else default_stream(self.device)
+        with self.lock:
+            for home in list(self.bins(stream).values()):
+                while home:
+                    self._give_back(home.pop(), queue)
 
     def _give_back(self, address: int, stream: Stream) -> None:
         size = self.blocks.pop(address)
@@ -203,6 +209,13 @@ def _pool(device: Device, kind: int) -> Pool:
     return found
 
 
+@on_close
+def _empty_stream(stream: Stream) -> None:
+    for (device, _), pool in list(_pools.items()):
+        if device is stream.device:
+            pool.empty_stream(stream)
+
+
 class Buffer:
     """A block of memory and the version of its contents; freed when the last tensor on it is gone.
 
@@ -219,19 +232,8 @@ class Buffer:
     """
 
     __slots__ = (
-        "_home",
-        "_owner",
-        "_pool",
-        "_size",
-        "_stream",
-        "_users",
-        "allocated",
-        "device",
-        "nbytes",
-        "ptr",
-        "read_only",
-        "version",
-        "writer",
+        *("_home", "_owner", "_pool", "_size", "_stream", "_users"),
+        *("allocated", "device", "nbytes", "ptr", "read_only", "version", "writer"),
     )
 
     ptr: int
@@ -327,14 +329,7 @@ def memory_stats(device: Device | str) -> dict[str, int]:
     target = Device(device)
     pool = _pools.get((target, DEVICE_MEMORY))
     free, total = mem_info(target)
-    names = (
-        "allocated",
-        "reserved",
-        "peak_allocated",
-        "peak_reserved",
-        "allocations",
-        "provider_allocations",
-    )
+    names = ("allocated", "reserved", *("peak_allocated", "peak_reserved"), *("allocations", "provider_allocations"))
     stats = {name: int(getattr(pool, name)) if pool is not None else 0 for name in names}
     return {**stats, "cached": stats["reserved"] - stats["allocated"], "free": free, "total": total}
 

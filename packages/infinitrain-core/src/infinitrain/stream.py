@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 import threading
 import weakref
+from collections.abc import Callable
+from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
+from infinitrain._abi.provider import Provider
 from infinitrain._native import ffi, lib
 from infinitrain.device import Device, current_device
+from infinitrain.errors import DeviceError, DeviceMismatch, IndexOutOfRange
 
 __all__ = ["Event", "Stream", "current_stream", "default_stream", "synchronize"]
 
@@ -27,6 +31,31 @@ _defaults_lock = threading.Lock()
 #: Whether any thread has ever chosen a stream: until then every current stream is the default one.
 _chosen = False
 _live: weakref.WeakSet[Stream | Event] = weakref.WeakSet()
+_closing: list[Callable[[Stream], None]] = []
+
+
+def on_close(action: Callable[[Stream], None]) -> Callable[[Stream], None]:
+    """Have something done with every stream that ends, while the provider still knows it."""
+    _closing.append(action)
+    return action
+
+
+def _runs(provider: Provider) -> bool:
+    return provider.started and not lib.it_forked(provider.native)
+
+
+def _usable(each: Stream | Event, device: Device) -> Any:
+    """Give the native handle, for use on a device.
+
+    Raises: DeviceError once it is closed; DeviceMismatch on a device of another provider.
+    """
+    if each.native is None:
+        raise DeviceError(f"{each!r} is closed: expected one that is in use. Make a new one")
+    if each.device.provider is not device.provider:
+        raise DeviceMismatch(
+            f"{each!r} with {device}: expected streams and events of one provider. Wait with .synchronize() instead"
+        )
+    return each.native
 
 
 class Stream:
@@ -39,13 +68,14 @@ class Stream:
         priority: A hint to the provider: lower runs first.
     """
 
-    __slots__ = ("__weakref__", "bins", "device", "is_default", "native")
+    __slots__ = ("__weakref__", "bins", "device", "is_default", "native", "pinned_bins")
 
     def __init__(self, device: Device | str | None = None, priority: int = 0, *, _default: bool = False) -> None:
         self.device = current_device() if device is None else Device(device)
         self.is_default = _default
         #: Free device memory that this stream used last: addresses by size (infinitrain.memory).
         self.bins: dict[int, list[int]] = {}
+        self.pinned_bins: dict[int, list[int]] = {}
         self.native: Any = None
         native = ffi.new("it_stream *")
         lib.it_stream_prepare(native, self.device.native)
@@ -56,11 +86,11 @@ class Stream:
 
     def synchronize(self) -> None:
         """Wait until everything queued on the stream is done; failures of that work are raised here."""
-        self.device.provider.check(lib.it_stream_sync(self.native), "stream_sync")
+        self.device.provider.check(lib.it_stream_sync(_usable(self, self.device)), "stream_sync")
 
     def query(self) -> bool:
         """Whether everything queued on the stream is done."""
-        status = lib.it_stream_query(self.native)
+        status = lib.it_stream_query(_usable(self, self.device))
         if status == lib.ITP_E_NOT_READY:
             return False
         self.device.provider.check(status, "stream_query")
@@ -68,11 +98,13 @@ class Stream:
 
     def wait_event(self, event: Event) -> None:
         """Let work that is queued after this call wait for an event."""
-        self.device.provider.check(lib.it_stream_wait_event(self.native, event.native), "stream_wait_event")
+        own, other = _usable(self, self.device), _usable(event, self.device)
+        self.device.provider.check(lib.it_stream_wait_event(own, other), "stream_wait_event")
 
     def wait_stream(self, other: Stream) -> None:
-        """Let work that is queued after this call wait for everything queued on another stream of the device."""
-        event = Event(self.device)
+        """Let work that is queued after this call wait for everything queued on another stream of the provider."""
+        _usable(other, self.device)
+        event = Event(other.device)
         event.record(other)
         self.wait_event(event)
 
@@ -83,15 +115,29 @@ class Stream:
         return event
 
     def close(self) -> None:
-        """Give the stream back to the provider; it must not be used after."""
+        """Wait for the stream's work and give it back to the provider; it must not be used after.
+
+        Raises: AsyncError, IndexOutOfRange, DeviceLost: what the work ran into.
+        """
         native = getattr(self, "native", None)
-        if native is not None and not self.is_default:
+        if native is None or self.is_default:
+            return
+        provider = self.device.provider
+        if not _runs(provider):
             self.native = None
-            if self.device.provider.started:
-                lib.it_stream_destroy(native)
+            return
+        try:
+            # What the stream has used is free for others from here on.
+            provider.check(lib.it_stream_sync(native), "stream_sync")
+            for action in _closing:
+                action(self)
+        finally:
+            self.native = None
+            lib.it_stream_destroy(native)
 
     def __enter__(self) -> Stream:
         global _chosen
+        _usable(self, self.device)
         _chosen = True
         _streams.stack.append((self.device, _streams.current.get(self.device)))
         _streams.current[self.device] = self
@@ -108,6 +154,10 @@ class Stream:
 
     def __del__(self) -> None:
         self.close()
+        # Blocks that were freed after the stream had been closed.
+        if (getattr(self, "bins", None) or getattr(self, "pinned_bins", None)) and _runs(self.device.provider):
+            for action in _closing:
+                action(self)
 
     def __repr__(self) -> str:
         return f"Stream({self.device}{', default' if self.is_default else ''})"
@@ -136,15 +186,16 @@ class Event:
     def record(self, stream: Stream | None = None) -> None:
         """Put the mark behind everything queued on a stream, the current one by default."""
         where = stream or current_stream(self.device)
-        self.device.provider.check(lib.it_event_record(self.native, where.native), "event_record")
+        own, other = _usable(self, self.device), _usable(where, self.device)
+        self.device.provider.check(lib.it_event_record(own, other), "event_record")
 
     def synchronize(self) -> None:
         """Wait until the mark has been passed."""
-        self.device.provider.check(lib.it_event_sync(self.native), "event_sync")
+        self.device.provider.check(lib.it_event_sync(_usable(self, self.device)), "event_sync")
 
     def query(self) -> bool:
         """Whether the mark has been passed."""
-        status = lib.it_event_query(self.native)
+        status = lib.it_event_query(_usable(self, self.device))
         if status == lib.ITP_E_NOT_READY:
             return False
         self.device.provider.check(status, "event_query")
@@ -153,7 +204,8 @@ class Event:
     def elapsed_ms(self, end: Event) -> float:
         """Give the milliseconds of device time between this event and `end`, both made with timing."""
         ns = ffi.new("uint64_t *")
-        self.device.provider.check(lib.it_event_elapsed_ns(self.native, end.native, ns), "event_elapsed_ns")
+        begin, until = _usable(self, self.device), _usable(end, self.device)
+        self.device.provider.check(lib.it_event_elapsed_ns(begin, until, ns), "event_elapsed_ns")
         return int(ns[0]) / 1e6
 
     def close(self) -> None:
@@ -166,6 +218,9 @@ class Event:
 
     def __del__(self) -> None:
         self.close()
+
+    def __repr__(self) -> str:
+        return f"Event({self.device})"
 
 
 def default_stream(device: Device) -> Stream:
@@ -205,7 +260,8 @@ def close_all() -> None:
     for kind in (Event, Stream):
         for each in remaining:
             if isinstance(each, kind):
-                each.close()
+                with suppress(DeviceError, IndexOutOfRange):  # too late for anybody to act upon
+                    each.close()
 
 
 def _renew_locks() -> None:
