@@ -1,0 +1,236 @@
+"""A training step of GPT-2 against PyTorch, in interleaved rounds: `python benchmarks/train_step.py`.
+
+Each peer lives in a process of its own and takes a few steps when it is told to, in turn with the others, so that a
+busy machine slows all of them alike. Compare ratios, never one time. Every peer trains the same sizes on the same
+random tokens with AdamW in float32.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+SIZES = {
+    "gpt2": {"n_layer": 12, "n_head": 12, "n_embd": 768},
+    "gpt2-mini": {"n_layer": 4, "n_head": 4, "n_embd": 128},
+}
+VOCABULARY = 50304
+LR = 1e-4
+PEERS = ("infinitrain", "torch", "torch.compile")
+
+
+def tokens(batch: int, time_: int) -> tuple[Any, Any]:
+    """Draw inputs and targets, (B, T) int64, the same for every peer."""
+    rows = np.random.default_rng(0).integers(0, 50257, (batch, time_ + 1))
+    return np.ascontiguousarray(rows[:, :-1]), np.ascontiguousarray(rows[:, 1:])
+
+
+def infinitrain_step(options: argparse.Namespace) -> Callable[[], float]:
+    """Make one eager step of infinitrain on its cpu device."""
+    import infinitrain as it
+    from infinitrain.models import GPT2, GPT2Config
+    from infinitrain.optim import AdamW
+
+    it.configure("cpu", threads=options.threads)
+    it.manual_seed(0)
+    model = GPT2(GPT2Config(vocab_size=VOCABULARY, **SIZES[options.model]))
+    optimizer = AdamW(model.parameters(), lr=LR, weight_decay=0.1)
+    inputs, targets = (it.tensor(each) for each in tokens(options.batch_size, options.seq_len))
+
+    def step() -> float:
+        optimizer.zero_grad(set_to_none=True)
+        _, loss = model(inputs, targets)
+        loss.backward()
+        optimizer.step()
+        return float(loss.item())
+
+    return step
+
+
+def torch_step(options: argparse.Namespace, compiled: bool) -> Callable[[], float]:
+    """Make the same step in PyTorch, eager or compiled, with its fused attention and AdamW."""
+    import torch
+    from torch import nn
+    from torch.nn import functional as F
+
+    torch.set_num_threads(options.threads)
+    torch.manual_seed(0)
+    size = SIZES[options.model]
+    width, heads = size["n_embd"], size["n_head"]
+
+    class Block(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.ln_1, self.ln_2 = nn.LayerNorm(width), nn.LayerNorm(width)
+            self.qkv, self.proj = nn.Linear(width, 3 * width), nn.Linear(width, width)
+            self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            b, t, c = x.shape
+            q, k, v = (
+                part.view(b, t, heads, c // heads).transpose(1, 2) for part in self.qkv(self.ln_1(x)).split(c, 2)
+            )
+            y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+            x = x + self.proj(y.transpose(1, 2).reshape(b, t, c))
+            return x + self.down(F.gelu(self.up(self.ln_2(x)), approximate="tanh"))
+
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.wte, self.wpe = nn.Embedding(VOCABULARY, width), nn.Embedding(1024, width)
+            self.h = nn.ModuleList(Block() for _ in range(size["n_layer"]))
+            self.ln_f = nn.LayerNorm(width)
+            self.head = nn.Linear(width, VOCABULARY, bias=False)
+            self.head.weight = self.wte.weight
+            for parameter in self.parameters():
+                if parameter.ndim >= 2:
+                    nn.init.normal_(parameter, 0.0, 0.02)
+
+        def forward(self, idx: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+            x = self.wte(idx) + self.wpe(torch.arange(idx.shape[1]))
+            for block in self.h:
+                x = block(x)
+            return F.cross_entropy(self.head(self.ln_f(x)).view(-1, VOCABULARY), targets.view(-1))
+
+    model = Model()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=LR, weight_decay=0.1, fused=True)
+    forward = torch.compile(model) if compiled else model
+    inputs, targets = (torch.from_numpy(each) for each in tokens(options.batch_size, options.seq_len))
+
+    def step() -> float:
+        optimizer.zero_grad(set_to_none=True)
+        loss = forward(inputs, targets)
+        loss.backward()
+        optimizer.step()
+        return float(loss.item())
+
+    return step
+
+
+def serve(options: argparse.Namespace) -> None:
+    """Take as many steps as each line of standard input says, and answer with their times, losses and peak memory."""
+    if options.serve == "infinitrain":
+        step = infinitrain_step(options)
+    else:
+        step = torch_step(options, compiled=options.serve == "torch.compile")
+    for line in sys.stdin:
+        times, losses = [], []
+        for _ in range(int(line)):
+            begin = time.perf_counter()
+            losses.append(step())
+            times.append(time.perf_counter() - begin)
+        print(json.dumps({"seconds": times, "losses": losses, "peak_kib": peak_memory_kib()}), flush=True)
+
+
+def peak_memory_kib() -> int:
+    """Give this process's largest resident size so far."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmHWM"):
+            return int(line.split()[1])
+    return 0
+
+
+@dataclass
+class Peer:
+    """A process that trains when it is told to."""
+
+    name: str
+    process: subprocess.Popen[str]
+    seconds: list[float] = field(default_factory=list)
+    losses: list[float] = field(default_factory=list)
+    peak_kib: int = 0
+
+    def run(self, steps: int, warm_up: bool = False) -> None:
+        """Take steps; those of a warm-up are not counted."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(f"{steps}\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        if not line:
+            raise SystemExit(f"{self.name} ended with code {self.process.wait()}: see its messages above")
+        answer = json.loads(line)
+        self.losses += answer["losses"]
+        self.peak_kib = answer["peak_kib"]
+        if not warm_up:
+            self.seconds += answer["seconds"]
+
+    @property
+    def median(self) -> float:
+        """The median step, in seconds."""
+        return statistics.median(self.seconds)
+
+
+def start(name: str, options: argparse.Namespace) -> Peer:
+    """Start a peer in a process of its own, held to the same number of threads."""
+    sizes = [
+        f"--{key.replace('_', '-')}={getattr(options, key)}" for key in ("model", "batch_size", "seq_len", "threads")
+    ]
+    environment = {**os.environ, "OMP_NUM_THREADS": str(options.threads)}
+    command = [sys.executable, __file__, "--serve", name, *sizes]
+    return Peer(
+        name, subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+    )
+
+
+def main() -> None:
+    """Measure and print a table, slowest comparison last."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--model", choices=sorted(SIZES), default="gpt2")
+    parser.add_argument("--batch-size", type=int, default=4)
+    parser.add_argument("--seq-len", type=int, default=64)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=6, help="turns of each peer (%(default)s)")
+    parser.add_argument("--steps", type=int, default=2, help="steps of a turn (%(default)s)")
+    parser.add_argument("--peers", nargs="*", default=list(PEERS), choices=PEERS)
+    parser.add_argument("--json", type=Path, help="write every figure to this file too")
+    parser.add_argument("--serve", choices=PEERS, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.serve:
+        serve(options)
+        return
+    peers = [start(name, options) for name in options.peers]
+    for peer in peers:
+        peer.run(2, warm_up=True)
+        print(f"{peer.name}: ready", file=sys.stderr, flush=True)
+    for _ in range(options.rounds):
+        for peer in peers:
+            peer.run(options.steps)
+    report(peers, options)
+
+
+def report(peers: list[Peer], options: argparse.Namespace) -> None:
+    """Print medians and what each is of the first peer's; a loss that does not fall is no training."""
+    first = peers[0]
+    print(
+        f"{options.model}, float32, AdamW, B={options.batch_size} T={options.seq_len}, {options.threads} threads, "
+        f"median of {len(first.seconds)} steps"
+    )
+    print(f"{'':14} {'ms/step':>9} {first.name + ' / peer':>20} {'peak MB':>9} {'memory / peer':>14} {'loss':>16}")
+    for peer in peers:
+        if not peer.losses[-1] < peer.losses[0]:
+            raise SystemExit(f"{peer.name}: the loss did not fall: {peer.losses}")
+        print(
+            f"{peer.name:14} {peer.median * 1e3:9.0f} {first.median / peer.median:20.2f} {peer.peak_kib / 1024:9.0f} "
+            f"{first.peak_kib / peer.peak_kib:14.2f} {peer.losses[0]:7.3f} -> {peer.losses[-1]:.3f}"
+        )
+    if options.json:
+        figures = {
+            peer.name: {"seconds": peer.seconds, "losses": peer.losses, "peak_kib": peer.peak_kib} for peer in peers
+        }
+        options.json.write_text(json.dumps({"sizes": {**vars(options), "json": None}, "peers": figures}, indent=1))
+
+
+if __name__ == "__main__":
+    main()
