@@ -27,6 +27,11 @@ extern const itp_guard guard_table;
 extern const itp_kernels kernel_table;
 itp_status submit(void *self, const itp_launch *const *list, uint64_t n, uint64_t *done, itp_error *err);
 
+// The answer to a device that is not there.
+inline itp_status no_device(const char *slot, int32_t device, itp_error *err) {
+  return ITP_FAIL(err, INVALID_ARGUMENT, slot, "device %d does not exist: cpu has the one device 0", device);
+}
+
 // Bytes of memory: the machine's, or the control group's where that is less.
 struct Memory {
   uint64_t total, available;

@@ -15,8 +15,7 @@ constexpr uint64_t kAlignment = 64;
 constexpr uint64_t kHugePage = 2 << 20;
 
 itp_status check_device(const char *slot, int32_t device, itp_error *err) {
-  if (device == 0) return ITP_OK;
-  return ITP_FAIL(err, INVALID_ARGUMENT, slot, "device %d does not exist: cpu has the one device 0", device);
+  return device == 0 ? ITP_OK : no_device(slot, device, err);
 }
 
 itp_status device_count(void *, int32_t *n, itp_error *) {
@@ -131,9 +130,9 @@ itp_status mem_info(void *, int32_t device, uint64_t *free_bytes, uint64_t *tota
 constexpr int64_t kCopyGrain = 1 << 20;  // bytes for one thread
 
 itp_status copy(void *self, const itp_copy *c, itp_error *err) {
-  if (c->dst_device != ITP_DEVICE_HOST) {
-    if (const itp_status status = check_device("copy", c->dst_device, err)) return status;
-  }
+  // One of the two sides may be host memory, which is the same memory here.
+  const int32_t device = c->dst_device != ITP_DEVICE_HOST ? c->dst_device : c->src_device;
+  if (const itp_status status = check_device("copy", device, err)) return status;
   if (c->src_device != ITP_DEVICE_HOST) {
     if (const itp_status status = check_device("copy", c->src_device, err)) return status;
   }

@@ -99,6 +99,8 @@ def test_copies(cpu: Cpu, n: int) -> None:
     assert target.tobytes() == back.tobytes() == source.tobytes()
     with pytest.raises(CpuError, match=r"\[copy\]\[INVALID_ARGUMENT\] device 3"):
         copy_bytes(cpu, address(target), address(source), n, (3, 0))
+    with pytest.raises(CpuError, match=r"\[copy\]\[INVALID_ARGUMENT\] device -1"):
+        copy_bytes(cpu, address(target), address(source), n, (-1, -1))
     with pytest.raises(CpuError, match=r"\[copy\]\[INVALID_ARGUMENT\] unknown flags 0x8"):
         copy_bytes(cpu, address(target), address(source), n, flags=8)
 
@@ -182,3 +184,13 @@ def test_a_batch_stops_at_the_first_failure_and_names_it(cpu: Cpu) -> None:
 
     assert done[0] == 1
     assert (y == 2).all()
+
+
+def test_a_launch_on_another_device_is_refused(cpu: Cpu) -> None:
+    x, y = np.ones(4, np.float32), np.zeros(4, np.float32)
+    launch, _keep = cpu.build("NegForward", [x], [y])
+    launch.device = 1
+    with pytest.raises(CpuError, match=r"\[NegForward\]\[INVALID_ARGUMENT\] device 1 does not exist"):
+        cpu.check(cpu.kernels["NegForward"].launch(cpu.self, launch, cpu.error))
+
+    assert not y.any()

@@ -16,7 +16,8 @@
                                itp_error *err);                                              \
   static itp_status launch_##Name(void *self, const itp_launch *l, itp_error *err) {         \
     itp_args_##Name a;                                                                       \
-    const itp_status status = itp_unpack_##Name(l, &a, err);                                 \
+    itp_status status = itp_unpack_##Name(l, &a, err);                                       \
+    if (status == ITP_OK && l->device != 0) status = no_device(#Name, l->device, err);       \
     return status != ITP_OK ? status : run_##Name(Provider::of(self), a, l, err);            \
   }                                                                                          \
   extern const itp_kernel kernel_##Name;                                                     \
