@@ -137,6 +137,12 @@ def test_a_large_uint64_travels_whole(device):
     assert int(read(y)[0]) == 2**64 - 3
 
 
+@pytest.mark.parametrize("value", [2**64, -(2**63) - 1])
+def test_an_integer_that_no_attribute_holds_is_named(device, value):
+    with pytest.raises(OverflowError, match="64 bits, found"):
+        launch("Fill", (), (empty(device, (1,), dt.int64),), value=value)
+
+
 def test_optional_operands(device):
     x, w = on(device, np.ones((2, 3), np.float32)), on(device, np.ones((4, 3), np.float32))
     y = empty(device, (2, 4))

@@ -78,6 +78,8 @@ def _pack_value(slot: Any, attribute: Attribute, value: Any, keep: Callable[[Any
         slot.kind, slot.u.i = lib.ITP_V_DTYPE, value.bit
     elif kind == "i64":
         number = int(value)
+        if not -(1 << 63) <= number < 1 << 64:
+            raise OverflowError(f"attribute {attribute.name!r}: expected an integer of 64 bits, found {number}")
         # A uint64 above the signed range travels as its bit pattern.
         slot.kind, slot.u.i = lib.ITP_V_I64, number - (1 << 64) if number >= 1 << 63 else number
     elif kind == "str":
