@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 import math
 
 import numpy as np
@@ -106,6 +107,18 @@ def test_a_cache_that_cannot_be_written_is_no_error(tmp_path, monkeypatch, caplo
     with caplog.at_level(logging.WARNING):
         assert len(prepare(text).train) > 100
     assert "cannot be kept" in caplog.text
+
+
+def test_a_cache_that_cannot_be_read_is_no_error(tmp_path, cache, monkeypatch):
+    text = tmp_path / "text.txt"
+    text.write_text("to be or not to be " * 50)
+    first = prepare(text)
+
+    def refuse(path, vocab_size):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(sys.modules["infinitrain.data.prepare"], "read_tokens", refuse)
+    np.testing.assert_array_equal(prepare(text).train, first.train)
 
 
 def test_changed_text_gets_new_tokens(tmp_path):

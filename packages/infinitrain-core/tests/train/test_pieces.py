@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import signal
 
 import infinitrain.dispatch as dispatch
@@ -43,7 +44,15 @@ def test_settings_that_change_numbers_are_fixed_for_a_continuation():
 
 
 @pytest.mark.parametrize(
-    "words", [["--beta1", "1"], ["--dropout", "1"], ["--seed", "-1"], ["--clip", "-1"], ["--accumulate", "0"]]
+    "words",
+    [
+        ["--temperature", "inf"],
+        ["--beta1", "1"],
+        ["--dropout", "1"],
+        ["--seed", "-1"],
+        ["--clip", "-1"],
+        ["--accumulate", "0"],
+    ],
 )
 def test_values_out_of_range_name_the_option(words, capsys):
     name, value = words
@@ -97,6 +106,33 @@ def test_overwriting_removes_a_run_and_nothing_else(tmp_path):
 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["log.jsonl", "notes.txt"]
     assert read_log(tmp_path) == []
+
+
+def test_a_run_that_never_made_a_step_is_no_run(tmp_path):
+    RunFolder(tmp_path, resume=False, overwrite=False).close()
+    RunFolder(tmp_path, resume=False, overwrite=False).close()
+
+
+@pytest.mark.parametrize("how", ["resume", "overwrite"])
+def test_two_runs_do_not_share_a_folder(tmp_path, how):
+    folder = RunFolder(tmp_path, resume=False, overwrite=False)
+    folder.log(record(1))
+    with pytest.raises(ConfigError, match="is in use"):
+        RunFolder(tmp_path, **{"resume": False, "overwrite": False, how: True})
+    folder.log(record(2))
+    folder.close()
+
+    assert [each.step for each in read_log(tmp_path)] == [1, 2]
+    RunFolder(tmp_path, **{"resume": False, "overwrite": False, how: True}).close()
+
+
+def test_a_folder_that_is_removed_meanwhile_is_noticed(tmp_path):
+    folder = RunFolder(tmp_path / "run", resume=False, overwrite=False)
+    folder.log(record(1))
+    shutil.rmtree(tmp_path / "run")
+    with pytest.raises(ConfigError, match="was removed"):
+        folder.log(record(2))
+    folder.close()
 
 
 def test_smoothing_starts_at_the_first_value_and_follows():

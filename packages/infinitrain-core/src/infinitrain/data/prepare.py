@@ -65,11 +65,9 @@ def prepare(data: str | Path | None, vocabulary: str | Path | None = None) -> To
 
 
 def _cached(path: Path, vocab_size: int) -> npt.NDArray[Any] | None:
-    if not path.exists():
-        return None
     try:
-        return read_tokens(path, vocab_size)
-    except DataError as damage:
+        return read_tokens(path, vocab_size) if path.exists() else None
+    except (DataError, OSError) as damage:
         _log.warning("%s; it is made again", damage)
         return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -122,6 +123,8 @@ class TrainConfig:
             self._expect(name, getattr(self, name) >= 0, "0 or more")
         for name in ("lr", "min_lr", "weight_decay", "clip", "temperature"):
             self._expect(name, getattr(self, name) >= 0, "0 or more")
+        for name in ("lr", "min_lr", "weight_decay", "clip", "temperature"):
+            self._expect(name, getattr(self, name) < math.inf, "a finite number")
         for name in ("beta1", "beta2"):
             self._expect(name, 0 <= getattr(self, name) < 1, "a number in [0, 1)")
         self._expect("dropout", 0 <= self.dropout < 1, "a share in [0, 1)")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import weakref
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -39,17 +41,22 @@ class RunFolder:
     def __init__(self, path: Path, *, resume: bool, overwrite: bool) -> None:
         """Make the folder, or take over the one that is there.
 
-        Raises: ConfigError if it holds a run and neither resume nor overwrite is set, or if it cannot be written.
+        A run that ended before its first step has left nothing to lose, and is no run.
+
+        Raises: ConfigError if it holds a run and neither resume nor overwrite is set, if another process writes a run
+            there, or if it cannot be written.
         """
         self.path = path
         log = path / self.LOG
-        if log.exists() and not (resume or overwrite):
+        holds_run = self.checkpoints.exists() or (log.exists() and log.stat().st_size > 0)
+        if holds_run and not (resume or overwrite):
             raise ConfigError(
                 f"--out {path} already holds a run: expected an empty or new folder. Continue that run with --resume, "
                 "replace it with --overwrite, or choose another --out"
             )
         try:
             path.mkdir(parents=True, exist_ok=True)
+            self._lock_folder()
             if overwrite:
                 self._clear()
             self._log: TextIO = log.open("a", encoding="utf-8")
@@ -57,6 +64,20 @@ class RunFolder:
             raise ConfigError(
                 f"--out {path} cannot be written: {reason.strerror}. Choose a folder that you may write to"
             ) from None
+
+    def _lock_folder(self) -> None:
+        folder = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
+        self._unlock = weakref.finalize(self, os.close, folder)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._unlock()
+            raise ConfigError(
+                f"--out {self.path} is in use: expected a folder that no other run writes into. Wait for that run, or "
+                "choose another --out"
+            ) from None
+        except OSError:  # a file system without locks
+            pass
 
     @property
     def checkpoints(self) -> Path:
@@ -81,7 +102,15 @@ class RunFolder:
         self._log = (self.path / self.LOG).open("a", encoding="utf-8")
 
     def log(self, record: StepRecord) -> None:
-        """Append a record; it is on its way to the disk when the call returns."""
+        """Append a record; it is on its way to the disk when the call returns.
+
+        Raises: ConfigError when somebody has removed the folder.
+        """
+        if os.fstat(self._log.fileno()).st_nlink == 0:
+            raise ConfigError(
+                f"--out {self.path}: {self.LOG} was removed while the run was going on. Start anew, and leave the "
+                "folder alone until the run has ended"
+            )
         self._log.write(record.as_json() + "\n")
         self._log.flush()
 
@@ -96,8 +125,9 @@ class RunFolder:
         self.write(self.SUMMARY, json.dumps(summary, indent=2) + "\n")
 
     def close(self) -> None:
-        """Close the log."""
+        """Close the log and leave the folder to others."""
         self._log.close()
+        self._unlock()
 
 
 def read_log(path: Path) -> Sequence[StepRecord]:

@@ -59,9 +59,13 @@ class Trainer:
         self.train_batches = Batches(self.corpus.train, config.batch_size, config.seq_len, seed)
         self.validation = Batches(self.corpus.validation, config.batch_size, config.seq_len)
         self.folder = RunFolder(config.run_folder, resume=config.resume, overwrite=config.overwrite)
-        random.manual_seed(seed)
-        self.model: GPT2 = create(config.model, device=self.device, dropout=config.dropout)
-        self.optimizer = self._make_optimizer()
+        try:
+            random.manual_seed(seed)
+            self.model: GPT2 = create(config.model, device=self.device, dropout=config.dropout)
+            self.optimizer = self._make_optimizer()
+        except BaseException:
+            self.folder.close()
+            raise
         self.step = 0
         self.val_loss = math.nan
         self.seconds = 0.0
@@ -207,7 +211,7 @@ class Trainer:
         Raises: CheckpointError if there is none, it is damaged, or settings or data differ from its.
         """
         if not self.folder.checkpoints.is_dir():
-            raise CheckpointError(f"--resume: {self.folder.path} has no checkpoint. Start without --resume")
+            raise CheckpointError(f"--resume: {self.folder.path} has no checkpoint. Start anew with --overwrite")
         state = read_state(self.folder.checkpoints)
         saved, now = state.extra["settings"], self.config.fixed()
         different = [
