@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-import sys
 import math
+import sys
 
 import numpy as np
 import pytest
