@@ -43,7 +43,7 @@ def build(tmp_path_factory):
 def run():
     """Run Python code in a fresh process and give its output; a provider is never unloaded from this one."""
 
-    def in_fresh_process(code: str, *arguments: object, expect: int = 0, **environment: str) -> str:
+    def in_fresh_process(code: str, *arguments: object, expect: int = 0, **environment: object) -> str:
         import os
 
         result = subprocess.run(
@@ -52,7 +52,7 @@ def run():
             text=True,
             check=False,
             timeout=120,
-            env={**os.environ, **environment},
+            env={**os.environ, **{name: str(value) for name, value in environment.items()}},
         )
         assert result.returncode == expect, result.stdout + result.stderr
         return result.stdout + result.stderr

@@ -95,6 +95,41 @@ def test_all_problems_are_listed_at_once(build):
     assert len(error.problems) == 6
 
 
+def test_a_folder_is_not_a_library(tmp_path):
+    assert "expected a file, found a folder" in str(refusal(tmp_path))
+
+
+def test_options_that_break_their_rules_are_listed(build):
+    problems = refusal(build("libitp_options.so", "BAD_OPTIONS")).problems
+
+    assert "option 'speed': expected a default and a help text, found NULL" in problems
+    assert "options[1]: name 'Top-Speed': expected a lower-case letter, then a-z, 0-9 and _" in problems
+    assert "option 'speed' is listed twice" in problems
+    assert "options[3] is NULL" in problems
+
+
+def test_texts_that_are_absent(build):
+    assert refusal(build("libitp_novendor.so", "VENDOR=NULL")).problems == ["vendor is NULL: expected a text"]
+
+
+def test_copy_without_strides_is_no_copy(build):
+    assert "kernel 'Copy' is off: it lacks ITP_K_STRIDED" in str(refusal(build("libitp_flat.so", "COPY_FLAGS=0")))
+
+
+def test_kernels_for_no_dtype_are_off(build):
+    error = refusal(build("libitp_nodtype.so", "MASK=0"))
+
+    assert len(error.problems) == 5
+    assert "kernel 'Cast' is off: its dtype_mask has none of bool, u8" in str(error)
+
+
+def test_dtypes_that_a_row_does_not_have_are_left_out(build):
+    provider = load_provider(build("libitp_wide.so", 'NAME="wide"', "MASK=0xF1FFFULL"))
+
+    assert provider.kernels["Fill"].dtype_mask == 0x1FFF
+    assert "kernel 'Fill' is used only for what its row allows, not for: bit 16" in "".join(provider.notes)
+
+
 def test_kernel_listed_twice(build):
     assert "'Fill' is listed twice" in str(refusal(build("libitp_twice.so", "TWICE")))
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+
 import infinitrain as it
 import numpy as np
 import pytest
 from infinitrain import copy as router
 from infinitrain import dtype as dt
 from infinitrain.dispatch import has_kernel, launch, missing_kernels
-from infinitrain.errors import DeviceMismatch, DTypeError, IndexOutOfRange, KernelNotFound, ShapeError
+from infinitrain.errors import DeviceMismatch, DTypeError, IndexOutOfRange, KernelNotFound, ReadOnlyError, ShapeError
 from infinitrain.strided import Strided
 
 
@@ -107,6 +109,69 @@ def test_an_output_that_overlaps_itself_is_refused(device):
         launch("Fill", (), (x.as_strided((4, 3), (0, 1), 0),), value=1.0)
 
     np.testing.assert_array_equal(read(x), 0)
+
+
+def test_outputs_that_overlap_each_other_are_refused(device):
+    x, rows = on(device, np.ones((3, 4), np.float32)), empty(device, (3,))
+    with pytest.raises(ShapeError, match="LayerNormForward: outputs overlap each other"):
+        launch("LayerNormForward", (x, None, None), (empty(device, (3, 4)), rows, rows))
+
+
+def test_elementwise_operands_have_one_shape(device):
+    wide, tall = empty(device, (2, 3)), empty(device, (3, 2))
+    with pytest.raises(
+        ShapeError, match=r"AddForward: expected tensors of one shape, found y \(2, 3\), a .*b \(3, 2\)"
+    ):
+        launch("AddForward", (wide, tall), (wide,))
+
+
+def test_memory_that_may_not_be_written_is_refused():
+    array = np.zeros(3, np.float32)
+    array.flags.writeable = False
+    shared = router.share_numpy(array, it.Device("cpu"))
+    with pytest.raises(ReadOnlyError, match="Fill: expected an output that may be written"):
+        launch("Fill", (), (shared,), value=1.0)
+
+    assert not array.any()
+
+
+def test_foreign_memory_need_not_be_aligned():
+    raw = np.arange(100, dtype=np.uint8).tobytes()
+    for skip in (4, 12, 28):
+        array = np.frombuffer(raw, np.int32, 8, skip)
+        y = empty("cpu", (8,), dt.int32)
+        launch("AddScalar", (router.share_numpy(array, it.Device("cpu")),), (y,), value=1)
+
+        np.testing.assert_array_equal(read(y), array + 1)
+
+
+def test_foreign_arrays_that_overlap_are_copied_as_if_read_first():
+    array = np.arange(8, dtype=np.float32)
+    source, target = (router.share_numpy(each, it.Device("cpu")) for each in (array[:-1], array[1:]))
+    launch("Copy", (source,), (target,))
+
+    np.testing.assert_array_equal(array, [0, 0, 1, 2, 3, 4, 5, 6])
+
+
+def test_threads_get_the_values_of_their_own_launches(device):
+    wrong = []
+
+    def work(start):
+        x = on(device, np.full((50, 7), start, np.float32))
+        for _ in range(40):
+            y = empty(device, (50, 7))
+            launch("AddScalar", (x,), (y,), value=1.0)
+            x = y
+        if not (read(x) == start + 40).all():
+            wrong.append(start)
+
+    threads = [threading.Thread(target=work, args=(start,)) for start in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert wrong == []
 
 
 def test_nothing_to_compute_is_done_at_once(device):

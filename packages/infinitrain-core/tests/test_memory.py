@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import subprocess
 import sys
+import threading
 
 import infinitrain as it
 import numpy as np
@@ -63,6 +64,71 @@ def test_figures_follow_what_is_held(target):
     assert stats["cached"] >= 4096
     it.empty_cache(target)
     assert it.memory_stats(target)["cached"] == 0
+
+
+def test_figures_hold_when_threads_and_finalizers_compete(target):
+    base = it.memory_stats(target)
+
+    class Cycle:
+        def __init__(self):
+            self.self, self.buffer = self, allocate(700, target)
+
+    def work():
+        for step in range(300):
+            kept = [allocate(512 * (1 + step % 5), target) for _ in range(4)]
+            Cycle()
+            del kept
+
+    threads = [threading.Thread(target=work) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    gc.collect()
+    stats = it.memory_stats(target)
+
+    assert stats["allocated"] == base["allocated"]
+    assert stats["allocations"] == base["allocations"] + 6 * 300 * 5
+    it.empty_cache(target)
+    assert it.memory_stats(target)["reserved"] == base["reserved"]
+
+
+def test_no_two_live_buffers_share_memory(target):
+    spans = {}
+    lock = threading.Lock()
+
+    def work():
+        for step in range(200):
+            buffer = allocate(512 + 512 * (step % 3), target)
+            with lock:
+                assert buffer.ptr not in spans
+                spans[buffer.ptr] = buffer
+            with lock:
+                del spans[buffer.ptr]
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def test_blocks_of_a_closed_stream_are_given_back(target):
+    stream = Stream(target)
+    with stream:
+        del [allocate(5000, target)][0]
+    cached = it.memory_stats(target)["cached"]
+    stream.close()
+    it.empty_cache(target)
+
+    assert cached >= 5000
+    assert it.memory_stats(target)["cached"] == 0
+
+
+def test_free_and_total_memory(target):
+    free, total = it.mem_info(target)
+
+    assert 0 < free <= total == it.memory_stats(target)["total"]
 
 
 def test_no_bytes_need_no_memory(target):

@@ -1,7 +1,9 @@
 /* The smallest provider that passes negotiation, with one thing wrong where a test asks for it by a macro.
  * Its device is host memory that it does not call host-readable; with REFERENCE it computes by the SDK's kernels. */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "infinitrain/error.h"
 #include "infinitrain/export.h"
@@ -27,6 +29,34 @@
 #define ENTRY infinitrain_provider_v1
 #endif
 #define UNUSED(x) (void)(x)
+
+#ifdef SERIAL
+#define FLAGS ITP_P_SERIAL
+#else
+#define FLAGS 0
+#endif
+#ifndef COPY_FLAGS
+#define COPY_FLAGS ITP_K_STRIDED
+#endif
+#ifndef VENDOR
+#define VENDOR "Acme"
+#endif
+
+/* With WATCH: say so when two calls overlap on the default stream, with SERIAL on any. */
+static atomic_int inside;
+static itp_status watched(itp_stream stream, itp_error *err) {
+  itp_status status = ITP_OK;
+#ifdef WATCH
+#ifndef SERIAL
+  if (stream != NULL) return ITP_OK;
+#endif
+  if (atomic_fetch_add(&inside, 1) != 0) status = ITP_FAIL(err, INTERNAL, "watch", "two calls at once");
+  usleep(20);
+  atomic_fetch_sub(&inside, 1);
+#endif
+  UNUSED(stream), UNUSED(err), UNUSED(inside);
+  return status;
+}
 
 static char instance;
 static int inits;
@@ -85,7 +115,7 @@ static itp_status stream_create(void *self, int32_t d, uint32_t f, int32_t p, it
   return ITP_OK;
 }
 static itp_status on_stream(void *self, int32_t d, itp_stream s, itp_error *err) {
-  return UNUSED(self), UNUSED(d), UNUSED(s), UNUSED(err), ITP_OK;
+  return UNUSED(self), UNUSED(d), watched(s, err);
 }
 static itp_status wait_event(void *self, int32_t d, itp_stream s, itp_event e, itp_error *err) {
   return UNUSED(self), UNUSED(d), UNUSED(s), UNUSED(e), UNUSED(err), ITP_OK;
@@ -133,18 +163,25 @@ static const itp_guard guard = {
 static itp_kernels kernels = {.struct_size = sizeof(itp_kernels)};
 #else
 static itp_status nothing(void *self, const itp_launch *l, itp_error *err) {
-  return UNUSED(self), UNUSED(l), UNUSED(err), ITP_OK;
+  UNUSED(self);
+#ifdef PICKY
+  return ITP_FAIL(err, UNIMPLEMENTED, l->kernel->name, "not between these types");
+#endif
+  return watched(l->stream, err);
 }
 #define ALL 0x1FFF
-#define KERNEL(K) \
+#ifndef MASK
+#define MASK ALL
+#endif
+#define KERNEL(K, F) \
   static const itp_kernel kernel_##K = {                                                                 \
-      .struct_size = sizeof(itp_kernel), .op_version = 1, .name = #K, .schema = itp_schema_##K, .dtype_mask = ALL, \
-      .flags = ITP_K_STRIDED, .launch = nothing}
-KERNEL(Cast);
-KERNEL(Fill);
-KERNEL(Copy);
-KERNEL(NoOpForward);
-KERNEL(NoOpBackward);
+      .struct_size = sizeof(itp_kernel), .op_version = 1, .name = #K, .schema = itp_schema_##K, .dtype_mask = MASK, \
+      .flags = F, .launch = nothing}
+KERNEL(Cast, ITP_K_STRIDED);
+KERNEL(Fill, ITP_K_STRIDED);
+KERNEL(Copy, COPY_FLAGS);
+KERNEL(NoOpForward, 0);
+KERNEL(NoOpBackward, 0);
 static const itp_kernel other_version = {.struct_size = sizeof(itp_kernel), .op_version = 7, .name = "AddForward",
                                          .schema = itp_schema_AddForward, .launch = nothing};
 static const itp_kernel other_schema = {.struct_size = sizeof(itp_kernel), .op_version = 1, .name = "MulForward",
@@ -163,6 +200,13 @@ static const itp_kernel *const items[] = {
 static const itp_kernels kernels = {.struct_size = sizeof(itp_kernels), .count = sizeof(items) / sizeof(items[0]), .items = items};
 #endif
 
+#ifdef BAD_OPTIONS
+static const itp_option no_help = {.struct_size = sizeof(itp_option), .kind = ITP_V_I64, .name = "speed", .default_text = "1"};
+static const itp_option bad_name = {
+    .struct_size = sizeof(itp_option), .kind = ITP_V_I64, .name = "Top-Speed", .default_text = "1", .help = "How fast"};
+static const itp_option *const options[] = {&no_help, &bad_name, &no_help, NULL};
+#endif
+
 static struct {
   itp_provider provider;
   uint64_t later_fields[2];
@@ -170,7 +214,12 @@ static struct {
                .struct_size = (uint32_t)(PROVIDER_SIZE),
                .abi_minor = ITP_ABI_MINOR,
                .name = NAME,
-               .vendor = "Acme",
+               .vendor = VENDOR,
+               .flags = FLAGS,
+#ifdef BAD_OPTIONS
+               .options = options,
+               .n_options = 4,
+#endif
                .version = "1.0",
                .build_info = "test",
                .init = init,

@@ -36,6 +36,7 @@ from infinitrain.dtype import bool_ as bool
 from infinitrain.memory import (
     empty_cache,
     max_memory_allocated,
+    mem_info,
     memory_allocated,
     memory_stats,
     reset_peak_memory_stats,
@@ -221,6 +222,7 @@ __all__ = [
     "max_memory_allocated",
     "maximum",
     "mean",
+    "mem_info",
     "memory_allocated",
     "memory_stats",
     "min",
