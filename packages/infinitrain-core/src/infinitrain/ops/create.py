@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from infinitrain.device import Device
 from infinitrain.dispatch import launch
 from infinitrain.dtype import DType
 from infinitrain.errors import DTypeError, ShapeError
+from infinitrain.ops._base import check_range
 from infinitrain.tensor import Tensor, device_of
 
 Spec = DType | str | None
@@ -25,8 +28,11 @@ def _sizes(shape: tuple[Any, ...]) -> tuple[int, ...]:
 
     Raises: ShapeError for a negative size.
     """
-    sizes = tuple(shape[0]) if len(shape) == 1 and not hasattr(shape[0], "__index__") else shape
-    result = tuple([int(size) for size in sizes])
+    try:
+        sizes = tuple(shape[0]) if len(shape) == 1 and not hasattr(shape[0], "__index__") else shape
+        result = tuple([index(size) for size in sizes])
+    except TypeError:
+        raise ShapeError(f"shape: expected integers, found {shape[0] if len(shape) == 1 else shape!r}") from None
     if any(size < 0 for size in result):
         raise ShapeError(f"shape: expected sizes of at least 0, found {result}")
     return result
@@ -61,9 +67,14 @@ def ones(*shape: Any, dtype: Spec = None, device: Place = None, requires_grad: b
 def full(
     shape: Any, fill_value: Any, *, dtype: Spec = None, device: Place = None, requires_grad: bool = False
 ) -> Tensor:
-    """Give a tensor of one value; the dtype is that of the value by default: bool, int64 or float32."""
+    """Give a tensor of one value; the dtype is that of the value by default: bool, int64 or float32.
+
+    Raises: OverflowError for an integer that the dtype cannot hold.
+    """
     wanted = dt.result_type(fill_value) if dtype is None else dt.parse(dtype)
-    return _filled(_sizes((shape,)), fill_value, wanted, device_of(device), requires_grad)
+    value = float(fill_value) if wanted.is_floating_point else fill_value
+    check_range(value, wanted, "full")
+    return _filled(_sizes((shape,)), value, wanted, device_of(device), requires_grad)
 
 
 def empty_like(x: Tensor, *, dtype: Spec = None, device: Place = None, requires_grad: bool = False) -> Tensor:
@@ -170,13 +181,18 @@ def arange(
 ) -> Tensor:
     """Give start, start + step, ... before `end` (from 0 if one value is given); int64 for integers, else float32.
 
-    Raises: ValueError for a step of 0 or of the wrong sign.
+    Raises: ValueError for a step of 0 or of the wrong sign, or bounds that are not finite; OverflowError for integers
+        beyond int64.
     """
     first, last = (0, start) if end is None else (start, end)
+    if not all(isfinite(value) for value in (first, last, step)):
+        raise ValueError(f"arange: expected finite numbers, found {first}, {last}, {step}")
     if step == 0 or (last - first) * step < 0:
         raise ValueError(f"arange: expected a step that leads from {first} to {last}, found {step}")
     whole = all(isinstance(value, int) for value in (first, last, step))
     wanted = dt.parse(dtype) if dtype is not None else dt.int64 if whole else dt.float32
+    for value in (first, last, step):
+        check_range(value, dt.int64, "arange")
     values = np.arange(first, last, step, dtype=np.int64 if whole else np.float64)
     return tensor(values.astype(wanted.numpy), device=device)
 
