@@ -60,13 +60,13 @@ class TrainConfig:
     accumulate: int = 1
     """Batches whose gradients are added before a step; tokens of a step are batch-size x seq-len x accumulate."""
 
-    lr: float = 3e-3
+    lr: float = 2e-3
     """Peak learning rate."""
 
-    min_lr: float = 3e-4
+    min_lr: float = 2e-4
     """Learning rate at the last step; between the peak and it a half cosine."""
 
-    warmup_steps: int = 20
+    warmup_steps: int = 30
     """Steps over which the learning rate rises to its peak: the first step has lr / warmup-steps."""
 
     weight_decay: float = 0.1
