@@ -95,6 +95,17 @@ def device_calls(bench: Bench) -> Iterator[dict[str, Callable[[int], Call]]]:
         request.dst_device, request.src_device = dst, src
         return lambda e: int(runtime.copy(p.self, request, e))
 
+    def dealloc(device: int) -> Call:
+        def call(e: Any) -> int:
+            """Use a block of its own: a provider that accepts a wrong device may give it back."""
+            block = p.alloc(64, d)
+            status = int(runtime.dealloc(p.self, device, 0, ffi.cast("void *", block), 64, ffi.NULL, e))
+            if status:
+                p.dealloc(block, 64, d)
+            return status
+
+        return call
+
     def launch(device: int) -> Call:
         def call(e: Any) -> int:
             launched.raw.device = device
@@ -106,7 +117,7 @@ def device_calls(bench: Bench) -> Iterator[dict[str, Callable[[int], Call]]]:
         calls: dict[str, Callable[[int], Call]] = {
             "device_info": lambda i: lambda e: runtime.device_info(p.self, i, info, e),
             "alloc": lambda i: lambda e: runtime.alloc(p.self, i, 0, 64, ffi.NULL, pointer, e),
-            "dealloc": lambda i: lambda e: runtime.dealloc(p.self, i, 0, address, tensor.nbytes, ffi.NULL, e),
+            "dealloc": dealloc,
             "copy to": lambda i: copy(i, -1),
             "copy from": lambda i: copy(-1, i),
             "device_sync": lambda i: lambda e: guard.device_sync(p.self, i, e),

@@ -226,3 +226,23 @@ def core_in_child(path: str, name: str, options: Options) -> dict[str, str]:
     answer = os.read(read, 1000).decode()
     del kept
     return {"answer": answer, "code": str(code)}
+
+
+def collectives(path: str, options: Options, rank: int, n: int, name: str) -> list[str]:
+    """Be one rank of a communicator between processes; say what did not hold."""
+    from infinitrain.testing.conformance.collectives import CHECKS, join
+
+    provider = Provider(Library(Path(path)), options)
+    try:
+        joined = join(provider, rank % provider.device_count(), rank, n, bytes.fromhex(name))
+    except SlotError as failure:
+        return [f"rank {rank} was refused: {failure}"]
+    wrong = []
+    for check, work in CHECKS.items():
+        try:
+            work(joined)
+        except (SlotError, AssertionError) as failure:
+            wrong.append(f"rank {rank}, {check}: {failure}")
+    joined.leave()
+    provider.shutdown()
+    return wrong
