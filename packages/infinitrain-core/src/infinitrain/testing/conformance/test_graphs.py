@@ -38,11 +38,11 @@ def recorded(bench: Bench, own: Any, a: DeviceArray, b: DeviceArray) -> Iterator
     """Record: copy a to b, then set a to 9."""
     out = ffi.new("itp_graph *")
     call(bench, "capture_begin", own)
-    copy(bench, a, b, own)
-    fill(bench, a, 9.0, own)
+    launches = [copy(bench, a, b, own), fill(bench, a, 9.0, own)]  # to be kept as long as the graph
     call(bench, "capture_end", own, out)
     yield out[0]
     call(bench, "destroy", out[0])
+    launches.clear()
 
 
 def test_gr_01_recording_does_not_run(graphs: Bench) -> None:
@@ -63,7 +63,7 @@ def test_gr_02_what_cannot_be_recorded(graphs: Bench) -> None:
     host = np.zeros(1000, np.float32)
     with stream(graphs) as own:
         call(graphs, "capture_begin", own)
-        copy(graphs, a, b, own)
+        kept = copy(graphs, a, b, own)
         assert STATUS[p.table.guard.stream_sync(p.self, d, own, ffi.NULL)] == "UNIMPLEMENTED"
         with pytest.raises(SlotError) as caught:
             p.copy(host.ctypes.data, HOST, a.address, d, a.nbytes, own)
@@ -73,6 +73,7 @@ def test_gr_02_what_cannot_be_recorded(graphs: Bench) -> None:
         p.sync(d, own)
         assert (b.numpy() == 1.0).all()
         call(graphs, "destroy", out[0])
+        del kept
     a.free()
     b.free()
 
@@ -140,12 +141,12 @@ def test_gr_07_destroy_under_way(graphs: Bench) -> None:
     a, b = values(graphs, begin=1.0), values(graphs, begin=2.0)
     with stream(graphs) as own:
         call(graphs, "capture_begin", own)
-        busy(graphs, a, own, 5.0)
-        copy(graphs, a, b, own)
+        kept = [*busy(graphs, a, own, 5.0), copy(graphs, a, b, own)]
         call(graphs, "capture_end", own, out)
         call(graphs, "replay", out[0], own)
         call(graphs, "destroy", out[0])
         p.sync(d, own)
+        kept.clear()
         assert (b.numpy() == 5.0).all()
     a.free()
     b.free()

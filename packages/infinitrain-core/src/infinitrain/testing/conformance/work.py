@@ -28,27 +28,29 @@ def launch(
     attributes: tuple[object, ...] = (),
     stream: Any = ffi.NULL,
     tag: int = 0,
-) -> None:
-    """Launch a kernel; the launch and all it points at is gone when this returns."""
+) -> Request:
+    """Launch a kernel; gives the launch, which only a graph that records it needs any longer."""
     device = next(array.device for array in (*outputs, *inputs) if array is not None)
-    Request(bench.provider, TABLE[name], inputs, outputs, attributes, device=device, stream=stream, tag=tag).launch()
+    request = Request(
+        bench.provider, TABLE[name], inputs, outputs, attributes, device=device, stream=stream, tag=tag
+    )
+    request.launch()
+    return request
 
 
-def fill(bench: Bench, y: DeviceArray, value: float, stream: Any = ffi.NULL) -> None:
+def fill(bench: Bench, y: DeviceArray, value: float, stream: Any = ffi.NULL) -> Request:
     """Set every element."""
-    launch(bench, "Fill", [], [y], (value,), stream)
+    return launch(bench, "Fill", [], [y], (value,), stream)
 
 
-def copy(bench: Bench, x: DeviceArray, y: DeviceArray, stream: Any = ffi.NULL) -> None:
+def copy(bench: Bench, x: DeviceArray, y: DeviceArray, stream: Any = ffi.NULL) -> Request:
     """Copy by the kernel."""
-    launch(bench, "Copy", [x], [y], (), stream)
+    return launch(bench, "Copy", [x], [y], (), stream)
 
 
-def busy(bench: Bench, y: DeviceArray, stream: Any, last: float, rounds: int = 20) -> None:
+def busy(bench: Bench, y: DeviceArray, stream: Any, last: float, rounds: int = 20) -> list[Request]:
     """Queue work on a stream that ends with every element of y being `last`."""
-    for i in range(rounds):
-        fill(bench, y, float(-i), stream)
-    fill(bench, y, float(last), stream)
+    return [fill(bench, y, float(value), stream) for value in (*(-i for i in range(rounds)), last)]
 
 
 def values(bench: Bench, n: int = MANY, begin: float = 0.0) -> DeviceArray:
