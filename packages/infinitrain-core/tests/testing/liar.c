@@ -1,6 +1,8 @@
-/* A small provider for the conformance kit to judge: honest as it stands, with one lie for each LIE_... that is defined.
+/* A small provider for the conformance kit to judge: honest as it stands, with one lie for each LIE_... that
+ * is defined.
  *
- * One device in the host's memory, tier 0 and an embedding from the SDK's portable kernels, ready-made streams. */
+ * One device in the host's memory, tier 0 and an embedding from the SDK's portable kernels, ready-made
+ * streams. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -28,11 +30,11 @@ static atomic_uint_fast64_t used;
 #include "liar_tables.h"
 #define TABLE_CAPS ITP_CAP_GRAPHS
 /* What a stream that records does with a call: keeps a launch, refuses what waits. */
-#define KEEP_IF_RECORDING(l)                                          \
-  if (recorder((l)->stream) != NULL && status == ITP_OK) {            \
-    itp_graph g = recorder((l)->stream);                              \
-    g->launches[g->n++] = (l);                                        \
-    return ITP_OK;                                                    \
+#define KEEP_IF_RECORDING(l)                               \
+  if (recorder((l)->stream) != NULL && status == ITP_OK) { \
+    itp_graph g = recorder((l)->stream);                   \
+    g->launches[g->n++] = (l);                             \
+    return ITP_OK;                                         \
   }
 #define REFUSE_IF_RECORDING(c) \
   if (recorder((c)->stream) != NULL) return ITP_FAIL(err, UNIMPLEMENTED, "copy", "the stream records")
@@ -79,8 +81,8 @@ static itp_status device_info(void *self, int32_t device, itp_device_info *out, 
   return ITP_OK;
 }
 
-static itp_status alloc(void *self, int32_t device, uint32_t kind, uint64_t nbytes, itp_stream stream, void **out,
-                        itp_error *err) {
+static itp_status alloc(void *self, int32_t device, uint32_t kind, uint64_t nbytes, itp_stream stream,
+                        void **out, itp_error *err) {
   (void)self, (void)stream;
   if (check_device("alloc", device, err) != ITP_OK) return ITP_E_INVALID_ARGUMENT;
   if (kind > ITP_MEM_MANAGED || nbytes == 0) return ITP_FAIL(err, INVALID_ARGUMENT, "alloc", "kind %u", kind);
@@ -97,8 +99,8 @@ static itp_status alloc(void *self, int32_t device, uint32_t kind, uint64_t nbyt
   return ITP_OK;
 }
 
-static itp_status dealloc(void *self, int32_t device, uint32_t kind, void *ptr, uint64_t nbytes, itp_stream stream,
-                          itp_error *err) {
+static itp_status dealloc(void *self, int32_t device, uint32_t kind, void *ptr, uint64_t nbytes,
+                          itp_stream stream, itp_error *err) {
   (void)self, (void)kind, (void)stream;
   if (check_device("dealloc", device, err) != ITP_OK) return ITP_E_INVALID_ARGUMENT;
 #ifdef LIE_LEAK
@@ -109,7 +111,8 @@ static itp_status dealloc(void *self, int32_t device, uint32_t kind, void *ptr, 
   return ITP_OK;
 }
 
-static itp_status mem_info(void *self, int32_t device, uint64_t *free_bytes, uint64_t *total, itp_error *err) {
+static itp_status mem_info(void *self, int32_t device, uint64_t *free_bytes, uint64_t *total,
+                           itp_error *err) {
   (void)self;
   *total = TOTAL;
   *free_bytes = TOTAL - atomic_load(&used);
@@ -120,8 +123,10 @@ static itp_status copy(void *self, const itp_copy *c, itp_error *err) {
   (void)self;
   const int32_t low = c->dst_device < c->src_device ? c->dst_device : c->src_device;
   const int32_t high = c->dst_device < c->src_device ? c->src_device : c->dst_device;
-  if (low < ITP_DEVICE_HOST || high != 0) return ITP_FAIL(err, INVALID_ARGUMENT, "copy", "devices %d, %d", low, high);
-  if ((c->flags & ~(uint32_t)ITP_COPY_HOST_STABLE) != 0) return ITP_FAIL(err, INVALID_ARGUMENT, "copy", "flags");
+  if (low < ITP_DEVICE_HOST || high != 0)
+    return ITP_FAIL(err, INVALID_ARGUMENT, "copy", "devices %d, %d", low, high);
+  if ((c->flags & ~(uint32_t)ITP_COPY_HOST_STABLE) != 0)
+    return ITP_FAIL(err, INVALID_ARGUMENT, "copy", "flags");
   REFUSE_IF_RECORDING(c);
 #ifdef LIE_COPY_ROUNDS_UP
   if (c->src_device == ITP_DEVICE_HOST && c->bytes == 63) {
@@ -132,8 +137,8 @@ static itp_status copy(void *self, const itp_copy *c, itp_error *err) {
   return ITP_OK;
 }
 
-static const itp_runtime runtime = {sizeof(itp_runtime), 0, device_count, device_info, alloc, dealloc, mem_info, copy,
-                                    NULL};
+static const itp_runtime runtime = {
+    sizeof(itp_runtime), 0, device_count, device_info, alloc, dealloc, mem_info, copy, NULL};
 
 /* ---- guard ------------------------------------------------------------------------------------------ */
 
@@ -147,22 +152,23 @@ static itp_status stream_create(void *self, int32_t device, uint32_t flags, int3
 
 /* ---- kernels ---------------------------------------------------------------------------------------- */
 
-#define KERNEL(Name)                                                                      \
-  static itp_status lie_##Name(const itp_launch *l);                                      \
-  static itp_status launch_##Name(void *self, const itp_launch *l, itp_error *err) {      \
-    if (l->device != 0) return ITP_FAIL(err, INVALID_ARGUMENT, #Name, "device of 1");     \
-    itp_status status = ITP_OK;                                                           \
-    KEEP_IF_RECORDING(l)                                                                  \
-    status = itp_ref_##Name(self, l, err);                                                \
-    return status == ITP_OK && l->n_outputs == 1 ? lie_##Name(l) : status;                \
-  }                                                                                       \
-  static const itp_kernel kernel_##Name = {.struct_size = sizeof(itp_kernel),             \
-                                           .op_version = 1,                               \
-                                           .name = #Name,                                 \
-                                           .schema = itp_schema_##Name,                   \
-                                           .dtype_mask = ITP_DTYPES_##Name,               \
-                                           .flags = ITP_ALLOWS_##Name | ITP_K_DETERMINISTIC | ITP_K_CAPTURABLE, \
-                                           .launch = launch_##Name};
+#define KERNEL(Name)                                                                  \
+  static itp_status lie_##Name(const itp_launch *l);                                  \
+  static itp_status launch_##Name(void *self, const itp_launch *l, itp_error *err) {  \
+    if (l->device != 0) return ITP_FAIL(err, INVALID_ARGUMENT, #Name, "device of 1"); \
+    itp_status status = ITP_OK;                                                       \
+    KEEP_IF_RECORDING(l)                                                              \
+    status = itp_ref_##Name(self, l, err);                                            \
+    return status == ITP_OK && l->n_outputs == 1 ? lie_##Name(l) : status;            \
+  }                                                                                   \
+  static const itp_kernel kernel_##Name = {                                           \
+      .struct_size = sizeof(itp_kernel),                                              \
+      .op_version = 1,                                                                \
+      .name = #Name,                                                                  \
+      .schema = itp_schema_##Name,                                                    \
+      .dtype_mask = ITP_DTYPES_##Name,                                                \
+      .flags = ITP_ALLOWS_##Name | ITP_K_DETERMINISTIC | ITP_K_CAPTURABLE,            \
+      .launch = launch_##Name};
 KERNEL(Cast)
 KERNEL(Fill)
 KERNEL(Copy)
@@ -190,7 +196,8 @@ static itp_status lie_Cast(const itp_launch *l) {
 #ifdef LIE_STRIDED
   /* takes the output for compact, whatever its strides */
   const itp_tensor *y = l->outputs[0];
-  if (y->strides != NULL && y->ndim > 1 && itp_numel(y) > 1) memset(itp_data(y), 0, (size_t)itp_element_size(y));
+  if (y->strides != NULL && y->ndim > 1 && itp_numel(y) > 1)
+    memset(itp_data(y), 0, (size_t)itp_element_size(y));
 #endif
   (void)l;
   return ITP_OK;
@@ -286,7 +293,8 @@ static const itp_kernel kernel_EmbeddingForward = {.struct_size = sizeof(itp_ker
                                                    .launch = launch_embedding};
 
 #ifdef LIE_SUBMIT_DONE
-static itp_status submit(void *self, const itp_launch *const *list, uint64_t n, uint64_t *done, itp_error *err) {
+static itp_status submit(void *self, const itp_launch *const *list, uint64_t n, uint64_t *done,
+                         itp_error *err) {
   const itp_status status = itp_sync_submit(self, list, n, done, err);
   *done = n;
   return status;
@@ -295,7 +303,7 @@ static itp_status submit(void *self, const itp_launch *const *list, uint64_t n, 
 #define submit itp_sync_submit
 #endif
 
-static const itp_kernel *const items[] = {&kernel_Cast,   &kernel_Fill,         &kernel_Copy,
+static const itp_kernel *const items[] = {&kernel_Cast,  &kernel_Fill,         &kernel_Copy,
                                           NO_OP_FORWARD, &kernel_NoOpBackward, &kernel_EmbeddingForward};
 static const itp_kernels kernels = {sizeof(itp_kernels), sizeof items / sizeof items[0], items, submit};
 
@@ -326,16 +334,16 @@ static itp_status shutdown(void *self, uint32_t reason, itp_error *err) {
 }
 
 static itp_provider provider = {.struct_size = sizeof(itp_provider),
-                                      .abi_minor = ITP_ABI_MINOR,
-                                      .name = "liar",
-                                      .vendor = "tests",
-                                      .version = "1.0",
-                                      .build_info = "",
-                                      .init = init,
-                                      .shutdown = shutdown,
-                                      .runtime = &runtime,
-                                      .guard = &guard,
-                                      .kernels = &kernels};
+                                .abi_minor = ITP_ABI_MINOR,
+                                .name = "liar",
+                                .vendor = "tests",
+                                .version = "1.0",
+                                .build_info = "",
+                                .init = init,
+                                .shutdown = shutdown,
+                                .runtime = &runtime,
+                                .guard = &guard,
+                                .kernels = &kernels};
 
 #ifdef LIE_IMPURE_QUERY
 static void *idle(void *argument) {

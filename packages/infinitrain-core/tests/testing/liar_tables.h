@@ -1,4 +1,5 @@
-/* The optional tables of the liar, honest: collectives between threads of one process, graphs as lists of launches.
+/* The optional tables of the liar, honest: collectives between threads of one process, graphs as lists of
+ * launches.
  *
  * They exist so that the kit's own tests of collectives and graphs run somewhere. */
 #include <errno.h>
@@ -58,14 +59,16 @@ static int barrier(itp_comm c) {
   return g->generation != generation;
 }
 
-static itp_status comm_init(void *self, int32_t device, int32_t n, int32_t rank, const void *id, uint64_t id_size,
-                            itp_comm *out, itp_error *err) {
+static itp_status comm_init(void *self, int32_t device, int32_t n, int32_t rank, const void *id,
+                            uint64_t id_size, itp_comm *out, itp_error *err) {
   (void)self;
   if (device != 0 || n < 1 || n > MOST_RANKS || rank < 0 || rank >= n || id_size != 16)
-    return ITP_FAIL(err, INVALID_ARGUMENT, "comm_init", "device %d, rank %d of %d", (int)device, (int)rank, (int)n);
+    return ITP_FAIL(err, INVALID_ARGUMENT, "comm_init", "device %d, rank %d of %d", (int)device, (int)rank,
+                    (int)n);
   uint64_t name[2];
   memcpy(name, id, 16);
-  if (name[0] != (uint64_t)getpid()) return ITP_FAIL(err, UNAVAILABLE, "comm_init", "ranks are threads of one process");
+  if (name[0] != (uint64_t)getpid())
+    return ITP_FAIL(err, UNAVAILABLE, "comm_init", "ranks are threads of one process");
   pthread_mutex_lock(&groups_lock);
   group *g = groups;
   while (g != NULL && (g->name[0] != name[0] || g->name[1] != name[1])) g = g->next;
@@ -115,10 +118,12 @@ static itp_status no_group(void *self, itp_error *err) {
 }
 
 /* Post src, then let `combine` write this rank's `size` bytes of result from everybody's src. */
-typedef void (*combine_fn)(const group *g, int rank, uint64_t count, uint32_t op, int root, int dtype, char *out);
+typedef void (*combine_fn)(const group *g, int rank, uint64_t count, uint32_t op, int root, int dtype,
+                           char *out);
 
-static itp_status together(const char *slot, itp_comm c, const void *src, void *dst, uint64_t size, uint64_t count,
-                           uint32_t op, int root, itp_dtype type, combine_fn combine, int writes, itp_error *err) {
+static itp_status together(const char *slot, itp_comm c, const void *src, void *dst, uint64_t size,
+                           uint64_t count, uint32_t op, int root, itp_dtype type, combine_fn combine,
+                           int writes, itp_error *err) {
   group *g = c->group;
   char *result = malloc(size);
   pthread_mutex_lock(&g->lock);
@@ -136,7 +141,8 @@ static itp_status together(const char *slot, itp_comm c, const void *src, void *
 }
 
 static double get(const char *p, int dtype, uint64_t i) {
-  return dtype == ITP_DT_F32 ? (double)((const float *)(const void *)p)[i] : (double)((const int32_t *)(const void *)p)[i];
+  return dtype == ITP_DT_F32 ? (double)((const float *)(const void *)p)[i]
+                             : (double)((const int32_t *)(const void *)p)[i];
 }
 
 static void put(char *p, int dtype, uint64_t i, double value) {
@@ -161,23 +167,28 @@ static void reduce_from(const group *g, uint64_t begin, uint64_t count, uint32_t
   }
 }
 
-static void combine_all(const group *g, int rank, uint64_t count, uint32_t op, int root, int dtype, char *out) {
+static void combine_all(const group *g, int rank, uint64_t count, uint32_t op, int root, int dtype,
+                        char *out) {
   (void)rank, (void)root;
   reduce_from(g, 0, count, op, dtype, out);
 }
-static void combine_part(const group *g, int rank, uint64_t count, uint32_t op, int root, int dtype, char *out) {
+static void combine_part(const group *g, int rank, uint64_t count, uint32_t op, int root, int dtype,
+                         char *out) {
   (void)root;
   reduce_from(g, (uint64_t)rank * count, count, op, dtype, out);
 }
-static void combine_root(const group *g, int rank, uint64_t count, uint32_t op, int root, int dtype, char *out) {
+static void combine_root(const group *g, int rank, uint64_t count, uint32_t op, int root, int dtype,
+                         char *out) {
   (void)rank, (void)op, (void)dtype;
   memcpy(out, g->src[root], count * 4);
 }
-static void combine_gather(const group *g, int rank, uint64_t count, uint32_t op, int root, int dtype, char *out) {
+static void combine_gather(const group *g, int rank, uint64_t count, uint32_t op, int root, int dtype,
+                           char *out) {
   (void)rank, (void)op, (void)dtype, (void)root;
   for (int r = 0; r < g->n; ++r) memcpy(out + (uint64_t)r * count * 4, g->src[r], count * 4);
 }
-static void combine_exchange(const group *g, int rank, uint64_t count, uint32_t op, int root, int dtype, char *out) {
+static void combine_exchange(const group *g, int rank, uint64_t count, uint32_t op, int root, int dtype,
+                             char *out) {
   (void)op, (void)dtype, (void)root;
   for (int r = 0; r < g->n; ++r)
     memcpy(out + (uint64_t)r * count * 4, g->src[r] + (uint64_t)rank * count * 4, count * 4);
@@ -189,18 +200,18 @@ static itp_status check_type(const char *slot, itp_dtype type, uint32_t op, itp_
   return ITP_FAIL(err, UNIMPLEMENTED, slot, "dtype %d, operation %u", bit, op);
 }
 
-#define CHECK(slot, op)                                        \
-  const itp_status checked = check_type(slot, type, op, err);  \
-  (void)self, (void)stream;                                    \
+#define CHECK(slot, op)                                       \
+  const itp_status checked = check_type(slot, type, op, err); \
+  (void)self, (void)stream;                                   \
   if (checked != ITP_OK) return checked
 
-static itp_status all_reduce(void *self, const void *src, void *dst, uint64_t count, itp_dtype type, uint32_t op,
-                             itp_comm c, itp_stream stream, itp_error *err) {
+static itp_status all_reduce(void *self, const void *src, void *dst, uint64_t count, itp_dtype type,
+                             uint32_t op, itp_comm c, itp_stream stream, itp_error *err) {
   CHECK("all_reduce", op);
   return together("all_reduce", c, src, dst, count * 4, count, op, 0, type, combine_all, 1, err);
 }
-static itp_status broadcast(void *self, const void *src, void *dst, uint64_t count, itp_dtype type, int32_t root,
-                            itp_comm c, itp_stream stream, itp_error *err) {
+static itp_status broadcast(void *self, const void *src, void *dst, uint64_t count, itp_dtype type,
+                            int32_t root, itp_comm c, itp_stream stream, itp_error *err) {
   CHECK("broadcast", 0);
   return together("broadcast", c, src, dst, count * 4, count, 0, root, type, combine_root, 1, err);
 }
@@ -209,26 +220,26 @@ static itp_status reduce(void *self, const void *src, void *dst, uint64_t count,
   CHECK("reduce", op);
   return together("reduce", c, src, dst, count * 4, count, op, 0, type, combine_all, c->rank == root, err);
 }
-static itp_status all_gather(void *self, const void *src, void *dst, uint64_t count, itp_dtype type, itp_comm c,
-                             itp_stream stream, itp_error *err) {
+static itp_status all_gather(void *self, const void *src, void *dst, uint64_t count, itp_dtype type,
+                             itp_comm c, itp_stream stream, itp_error *err) {
   CHECK("all_gather", 0);
   const uint64_t size = count * 4 * (uint64_t)c->group->n;
   return together("all_gather", c, src, dst, size, count, 0, 0, type, combine_gather, 1, err);
 }
-static itp_status reduce_scatter(void *self, const void *src, void *dst, uint64_t count, itp_dtype type, uint32_t op,
-                                 itp_comm c, itp_stream stream, itp_error *err) {
+static itp_status reduce_scatter(void *self, const void *src, void *dst, uint64_t count, itp_dtype type,
+                                 uint32_t op, itp_comm c, itp_stream stream, itp_error *err) {
   CHECK("reduce_scatter", op);
   return together("reduce_scatter", c, src, dst, count * 4, count, op, 0, type, combine_part, 1, err);
 }
-static itp_status all_to_all(void *self, const void *src, void *dst, uint64_t count, itp_dtype type, itp_comm c,
-                             itp_stream stream, itp_error *err) {
+static itp_status all_to_all(void *self, const void *src, void *dst, uint64_t count, itp_dtype type,
+                             itp_comm c, itp_stream stream, itp_error *err) {
   CHECK("all_to_all", 0);
   const uint64_t size = count * 4 * (uint64_t)c->group->n;
   return together("all_to_all", c, src, dst, size, count, 0, 0, type, combine_exchange, 1, err);
 }
 
-static itp_status send_to(void *self, const void *src, uint64_t count, itp_dtype type, int32_t peer, itp_comm c,
-                          itp_stream stream, itp_error *err) {
+static itp_status send_to(void *self, const void *src, uint64_t count, itp_dtype type, int32_t peer,
+                          itp_comm c, itp_stream stream, itp_error *err) {
   CHECK("send", 0);
   message *m = malloc(sizeof *m + count * 4);
   m->next = NULL;
@@ -257,11 +268,14 @@ static itp_status recv_from(void *self, void *dst, uint64_t count, itp_dtype typ
 }
 
 static const itp_ccl ccl = {
-    sizeof(itp_ccl), 0, 0x1F, UINT64_C(1) << ITP_DT_F32 | UINT64_C(1) << ITP_DT_I32,
-    unique_id, comm_init, comm_destroy, comm_abort, comm_async_error, no_group, no_group,
-    all_reduce, broadcast, reduce, all_gather, reduce_scatter, all_to_all, send_to, recv_from};
+    sizeof(itp_ccl),  0,         0x1F,         UINT64_C(1) << ITP_DT_F32 | UINT64_C(1) << ITP_DT_I32,
+    unique_id,        comm_init, comm_destroy, comm_abort,
+    comm_async_error, no_group,  no_group,     all_reduce,
+    broadcast,        reduce,    all_gather,   reduce_scatter,
+    all_to_all,       send_to,   recv_from};
 
-/* ---- graphs ---------------------------------------------------------------------------------------------- */
+/* ---- graphs ----------------------------------------------------------------------------------------------
+ */
 
 #define MOST_LAUNCHES 64
 
@@ -294,7 +308,8 @@ static itp_status capture_end(void *self, int32_t device, itp_stream stream, itp
   itp_graph *link = &recording;
   (void)self;
   while (*link != NULL && (*link)->stream != stream) link = &(*link)->next;
-  if (device != 0 || *link == NULL) return ITP_FAIL(err, INVALID_ARGUMENT, "capture_end", "the stream does not record");
+  if (device != 0 || *link == NULL)
+    return ITP_FAIL(err, INVALID_ARGUMENT, "capture_end", "the stream does not record");
   *out = *link;
   *link = (*link)->next;
   return ITP_OK;
