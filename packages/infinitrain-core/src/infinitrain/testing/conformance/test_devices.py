@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import mmap
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -126,19 +125,3 @@ def test_capabilities_have_their_slots(bench: Bench) -> None:
     if caps & PINNED:
         address = bench.provider.alloc(mmap.PAGESIZE, bench.device, kind=1)
         bench.provider.dealloc(address, mmap.PAGESIZE, bench.device, kind=1)
-
-
-def test_about(bench: Bench, record_property: Callable[[str, object], None]) -> None:
-    """The provider can be described: what the report begins with."""
-    table, info = bench.provider.table, bench.info
-    about: dict[str, object] = {
-        name: text_of(getattr(table, name)) for name in ("name", "vendor", "version", "build_info")
-    }
-    about |= {"device": bench.device, "devices": bench.provider.device_count(), "device_name": info.name}
-    about |= {"path": str(bench.provider.library.path), "total_memory": info.total_memory, "caps": info.caps}
-    about["kernels"] = {
-        name: {"dtype_mask": int(kernel.dtype_mask), "flags": int(kernel.flags)}
-        for name, kernel in bench.provider.library.kernels.items()
-    }
-    record_property("about", about)
-    assert about["name"]

@@ -31,9 +31,7 @@ def launch(
 ) -> Request:
     """Launch a kernel; gives the launch, which only a graph that records it needs any longer."""
     device = next(array.device for array in (*outputs, *inputs) if array is not None)
-    request = Request(
-        bench.provider, TABLE[name], inputs, outputs, attributes, device=device, stream=stream, tag=tag
-    )
+    request = Request(bench.provider, TABLE[name], inputs, outputs, attributes, device=device, stream=stream, tag=tag)
     request.launch()
     return request
 
@@ -78,7 +76,7 @@ def event(bench: Bench, flags: int = 0, device: int | None = None) -> Iterator[A
     bench.provider.guard("event_destroy", device, out[0])
 
 
-def in_threads(n: int, work: Callable[[int], None]) -> None:
+def in_threads(n: int, work: Callable[[int], object]) -> None:
     """Run work(0) to work(n - 1) at once; the first failure is raised here."""
     failures: list[BaseException] = []
     gate = threading.Barrier(n)
