@@ -188,3 +188,16 @@ except it.errors.OptionError as e: print(e)
     assert "no option for INFINITRAIN_FAKE_SPEED" in run(
         "import infinitrain as it\ntry: it.Device('fake')\nexcept Exception as e: print(e)", INFINITRAIN_FAKE_SPEED="9"
     )
+
+
+def test_a_device_that_cannot_be_loaded_ends_training_with_the_loaders_reason(build, run, tmp_path):
+    library = build("libitp_undefined.so", "UNDEFINED")
+    code = "import sys; from infinitrain.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    arguments = ("train", "gpt2-tiny", "--device", "undefined", "--out", tmp_path / "run")
+
+    text = run(code, *arguments, expect=2, INFINITRAIN_PROVIDER_PATH=library)
+
+    assert str(library) in text
+    assert "a_function_that_nobody_has" in text
+    assert "infinitrain providers" in text
+    assert not (tmp_path / "run").exists()

@@ -18,7 +18,7 @@ from infinitrain.device import Device
 from infinitrain.dispatch import launch
 from infinitrain.dtype import DType
 from infinitrain.errors import DTypeError, ShapeError
-from infinitrain.memory import wrap_host
+from infinitrain.memory import allocate, wrap_host
 from infinitrain.stream import current_stream
 from infinitrain.strided import Strided, compact_strides
 
@@ -133,9 +133,20 @@ def _move(destination: Strided, source: Strided) -> None:
         current_stream(to).synchronize()
         _leg(_address(source), None, _address(destination), nbytes, origin, to_host=True)
     else:
-        stage = np.empty(nbytes, np.uint8)
-        _leg(_address(source), None, stage.ctypes.data, nbytes, origin, to_host=True)
-        _leg(stage.ctypes.data, None, _address(destination), nbytes, to, to_host=False)
+        stage, address = _staging(nbytes, origin, to)
+        _leg(_address(source), None, address, nbytes, origin, to_host=True)
+        _leg(address, None, _address(destination), nbytes, to, to_host=False)
+        del stage
+
+
+def _staging(nbytes: int, *devices: Device) -> tuple[object, int]:
+    """Give host memory between two providers and its address: pinned where one of them has it, as that is faster."""
+    for device in devices:
+        if device.info.pinned:
+            block = allocate(nbytes, device, pinned=True)
+            return block, block.ptr
+    array = np.empty(nbytes, np.uint8)
+    return array, array.ctypes.data
 
 
 def _leg(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
@@ -44,7 +44,6 @@ class DType:
         bit: Its position in every dtype mask of the contract.
         code: DLPack's type code.
         bits: Size in bits.
-        numpy: The NumPy dtype with the same bits.
     """
 
     name: str
@@ -52,7 +51,12 @@ class DType:
     bit: int
     code: int
     bits: int
-    numpy: np.dtype[Any]
+    _numpy: np.dtype[Any] | None
+
+    @property
+    def numpy(self) -> np.dtype[Any]:
+        """The NumPy dtype with the same bits; bfloat16 is that of ml_dtypes."""
+        return _bfloat16() if self._numpy is None else self._numpy
 
     @property
     def itemsize(self) -> int:
@@ -99,6 +103,15 @@ class DType:
         return self
 
 
+@cache
+def _bfloat16() -> np.dtype[Any]:
+    # Not at the top: importing it takes most of a second, and few programs need it.
+    import ml_dtypes
+
+    found: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+    return found
+
+
 bool_ = DType("bool", "bool", 0, 6, 8, np.dtype(np.bool_))
 uint8 = DType("uint8", "u8", 1, 1, 8, np.dtype(np.uint8))
 int8 = DType("int8", "i8", 2, 0, 8, np.dtype(np.int8))
@@ -108,7 +121,7 @@ uint32 = DType("uint32", "u32", 5, 1, 32, np.dtype(np.uint32))
 int32 = DType("int32", "i32", 6, 0, 32, np.dtype(np.int32))
 uint64 = DType("uint64", "u64", 7, 1, 64, np.dtype(np.uint64))
 int64 = DType("int64", "i64", 8, 0, 64, np.dtype(np.int64))
-bfloat16 = DType("bfloat16", "bf16", 9, 4, 16, np.dtype(ml_dtypes.bfloat16))
+bfloat16 = DType("bfloat16", "bf16", 9, 4, 16, None)
 float16 = DType("float16", "f16", 10, 2, 16, np.dtype(np.float16))
 float32 = DType("float32", "f32", 11, 2, 32, np.dtype(np.float32))
 float64 = DType("float64", "f64", 12, 2, 64, np.dtype(np.float64))
@@ -119,7 +132,7 @@ ALL = (
     *(bfloat16, float16, float32, float64),
 )
 _BY_NAME = {dtype.name: dtype for dtype in ALL} | {dtype.short: dtype for dtype in ALL}
-_BY_NUMPY = {dtype.numpy: dtype for dtype in ALL}
+_BY_NUMPY = {dtype.numpy: dtype for dtype in ALL if dtype is not bfloat16}
 _SIGNED = {8: int8, 16: int16, 32: int32, 64: int64}
 
 
@@ -147,6 +160,8 @@ def from_numpy(dtype: np.dtype[Any]) -> DType:
     Raises: DTypeError for a type that tensors cannot have (complex, text, big-endian, ...).
     """
     found = _BY_NUMPY.get(dtype)
+    if found is None and dtype.name == "bfloat16" and dtype == bfloat16.numpy:
+        return bfloat16
     if found is None:
         names = ", ".join(each.name for each in ALL)
         raise DTypeError(f"NumPy dtype {dtype!r} has no tensor type: expected one of {names}. Convert with .astype()")
