@@ -63,7 +63,7 @@ class TrainConfig:
     lr: float = 2e-3
     """Peak learning rate."""
 
-    min_lr: float = 2e-4
+    min_lr: float = 3e-4
     """Learning rate at the last step; between the peak and it a half cosine."""
 
     warmup_steps: int = 30
