@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from types import TracebackType
 from typing import Any
@@ -95,5 +96,6 @@ class Display:
             table.add_row(f"[bold]{name}", value)
         self.console.print()
         self.console.print(table)
-        self.console.print(Panel(sample, title="sample", title_align="left", expand=False), markup=False)
+        shown = re.sub(r"\n{3,}", "\n\n", sample)
+        self.console.print(Panel(shown, title="sample", title_align="left", expand=False), markup=False)
         self.console.print(f"[bold]next:[/bold] {following}", soft_wrap=True)
