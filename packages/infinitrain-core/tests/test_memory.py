@@ -26,10 +26,25 @@ def target(device):
 
 @pytest.mark.parametrize(
     ("nbytes", "expected"),
-    [(1, 512), (512, 512), (513, 1024), (1 << 20, 1 << 20), ((1 << 20) + 1, 2 << 20), (5 << 20, 6 << 20)],
+    [
+        *[(1, 512), (512, 512), (513, 1024), (1 << 20, 1 << 20)],
+        *[((1 << 20) + 1, (1 << 20) + (64 << 10)), (9 << 18, 9 << 18), (5 << 20, 5 << 20), ((8 << 20) + 1, 17 << 19)],
+        *[(32 << 20, 32 << 20), ((32 << 20) + 1, 34 << 20), ((147 << 20) + 1, 148 << 20)],
+    ],
 )
 def test_size_classes(nbytes, expected):
     assert size_class(nbytes) == expected
+
+
+def test_a_size_class_wastes_at_most_a_sixteenth():
+    for nbytes in range((1 << 20) + 1, 80 << 20, 99_991):
+        assert nbytes <= size_class(nbytes) <= nbytes * 17 / 16
+
+
+def test_requests_that_grow_share_size_classes():
+    sizes = {size_class(nbytes) for nbytes in range(1 << 20, 64 << 20, 4096)}
+
+    assert sum(sizes) < 2 << 30
 
 
 def test_a_freed_block_is_used_again(target):

@@ -45,6 +45,9 @@ PINNED_MEMORY: int = lib.ITP_MEM_HOST_PINNED
 SMALL_STEP = 512
 SMALL_LIMIT = 1 << 20
 LARGE_STEP = 2 << 20
+#: Large sizes round up by at most one part in 16: all of a block may be resident, and a weight of 2.25 MiB would hold
+#: 4 with the largest step alone. Finer, and requests that grow bit by bit would leave a cached block at each size.
+LARGE_PARTS_BITS = 4
 MOST = 2**63 - 1  # bytes that the contract can count
 #: A cached block may be larger than what is asked for by this factor; more would waste memory for good.
 MAX_WASTE = 1.25
@@ -57,7 +60,8 @@ Bins = dict[int, list[int]]
 
 def size_class(nbytes: int) -> int:
     """Round a size up to that of the blocks it is served from."""
-    step = SMALL_STEP if nbytes <= SMALL_LIMIT else LARGE_STEP
+    part = 1 << max((nbytes - 1).bit_length() - 1 - LARGE_PARTS_BITS, 0)
+    step = SMALL_STEP if nbytes <= SMALL_LIMIT else min(LARGE_STEP, part)
     return -(-nbytes // step) * step
 
 
