@@ -1,14 +1,19 @@
 """A training step of GPT-2 against PyTorch, in interleaved rounds: `python benchmarks/train_step.py`.
 
 Each peer lives in a process of its own and takes a few steps when it is told to, in turn with the others, so that a
-busy machine slows all of them alike. Compare ratios, never one time. Every peer trains the same sizes on the same
-random tokens with AdamW in float32.
+busy machine slows all of them alike. Compare ratios, never one time. Every peer trains the same sizes, drawn from the
+same distributions, on the same random tokens with AdamW in float32.
+
+Processor time stands beside wall time: on a machine with more to do than cores, waiting threads are the first to
+suffer, and the ratio of wall times then says more about who waits how than about who computes what. The load average
+is printed so that such a run can be told from a quiet one.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import statistics
 import subprocess
@@ -27,6 +32,8 @@ SIZES = {
 }
 VOCABULARY = 50304
 LR = 1e-4
+#: Peers start from other draws of the same distributions: their losses come close to each other, not equal.
+LOSS_TOLERANCE = 0.15
 PEERS = ("infinitrain", "torch", "torch.compile")
 
 
@@ -39,18 +46,19 @@ def tokens(batch: int, time_: int) -> tuple[Any, Any]:
 def infinitrain_step(options: argparse.Namespace) -> Callable[[], float]:
     """Make one eager step of infinitrain on its cpu device."""
     import infinitrain as it
-    from infinitrain.models import GPT2, GPT2Config
+    from infinitrain.models import GPT2, model_config
     from infinitrain.optim import AdamW
 
     it.configure("cpu", threads=options.threads)
     it.manual_seed(0)
-    model = GPT2(GPT2Config(vocab_size=VOCABULARY, **SIZES[options.model]))
+    model = GPT2(model_config(options.model, vocab_size=VOCABULARY, block_size=1024))
     optimizer = AdamW(model.parameters(), lr=LR, weight_decay=0.1)
     inputs, targets = (it.tensor(each) for each in tokens(options.batch_size, options.seq_len))
 
     def step() -> float:
         optimizer.zero_grad(set_to_none=True)
-        _, loss = model(inputs, targets)
+        loss = model(inputs, targets)[1]  # nobody keeps the logits, as in the peers
+        assert loss is not None
         loss.backward()
         optimizer.step()
         return float(loss.item())
@@ -83,7 +91,8 @@ def torch_step(options: argparse.Namespace, compiled: bool) -> Callable[[], floa
             )
             y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
             x = x + self.proj(y.transpose(1, 2).reshape(b, t, c))
-            return x + self.down(F.gelu(self.up(self.ln_2(x)), approximate="tanh"))
+            mlp: torch.Tensor = self.down(F.gelu(self.up(self.ln_2(x)), approximate="tanh"))
+            return x + mlp
 
     class Model(nn.Module):
         def __init__(self) -> None:
@@ -93,15 +102,20 @@ def torch_step(options: argparse.Namespace, compiled: bool) -> Callable[[], floa
             self.ln_f = nn.LayerNorm(width)
             self.head = nn.Linear(width, VOCABULARY, bias=False)
             self.head.weight = self.wte.weight
-            for parameter in self.parameters():
+            branch = 0.02 / math.sqrt(2 * size["n_layer"])
+            for name, parameter in self.named_parameters():
                 if parameter.ndim >= 2:
-                    nn.init.normal_(parameter, 0.0, 0.02)
+                    is_branch = name.endswith(("proj.weight", "down.weight"))
+                    nn.init.normal_(parameter, 0.0, branch if is_branch else 0.02)
+                elif name.endswith("bias"):
+                    nn.init.zeros_(parameter)
 
         def forward(self, idx: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
             x = self.wte(idx) + self.wpe(torch.arange(idx.shape[1]))
             for block in self.h:
                 x = block(x)
-            return F.cross_entropy(self.head(self.ln_f(x)).view(-1, VOCABULARY), targets.view(-1))
+            logits: torch.Tensor = self.head(self.ln_f(x))
+            return F.cross_entropy(logits.view(-1, VOCABULARY), targets.view(-1))
 
     model = Model()
     optimizer = torch.optim.AdamW(model.parameters(), lr=LR, weight_decay=0.1, fused=True)
@@ -125,12 +139,14 @@ def serve(options: argparse.Namespace) -> None:
     else:
         step = torch_step(options, compiled=options.serve == "torch.compile")
     for line in sys.stdin:
-        times, losses = [], []
+        times, busy, losses = [], [], []
         for _ in range(int(line)):
-            begin = time.perf_counter()
+            begin, begin_busy = time.perf_counter(), time.process_time()
             losses.append(step())
             times.append(time.perf_counter() - begin)
-        print(json.dumps({"seconds": times, "losses": losses, "peak_kib": peak_memory_kib()}), flush=True)
+            busy.append(time.process_time() - begin_busy)
+        answer = {"seconds": times, "cpu_seconds": busy, "losses": losses, "peak_kib": peak_memory_kib()}
+        print(json.dumps(answer), flush=True)
 
 
 def peak_memory_kib() -> int:
@@ -148,6 +164,7 @@ class Peer:
     name: str
     process: subprocess.Popen[str]
     seconds: list[float] = field(default_factory=list)
+    cpu_seconds: list[float] = field(default_factory=list)
     losses: list[float] = field(default_factory=list)
     peak_kib: int = 0
 
@@ -165,11 +182,17 @@ class Peer:
         self.peak_kib = answer["peak_kib"]
         if not warm_up:
             self.seconds += answer["seconds"]
+            self.cpu_seconds += answer["cpu_seconds"]
 
     @property
     def median(self) -> float:
         """The median step, in seconds."""
         return statistics.median(self.seconds)
+
+    @property
+    def cpu_median(self) -> float:
+        """The median processor time of a step, over all threads, in seconds."""
+        return statistics.median(self.cpu_seconds)
 
 
 def start(name: str, options: argparse.Namespace) -> Peer:
@@ -200,6 +223,7 @@ def main() -> None:
     if options.serve:
         serve(options)
         return
+    before = os.getloadavg()[0]
     peers = [start(name, options) for name in options.peers]
     for peer in peers:
         peer.run(2, warm_up=True)
@@ -207,29 +231,46 @@ def main() -> None:
     for _ in range(options.rounds):
         for peer in peers:
             peer.run(options.steps)
-    report(peers, options)
+    report(peers, options, (before, os.getloadavg()[0]))
 
 
-def report(peers: list[Peer], options: argparse.Namespace) -> None:
-    """Print medians and what each is of the first peer's; a loss that does not fall is no training."""
+def check_losses(peers: list[Peer]) -> None:
+    """End if a peer's loss does not fall, or is far from the first one's at a step: that is no training."""
     first = peers[0]
-    print(
-        f"{options.model}, float32, AdamW, B={options.batch_size} T={options.seq_len}, {options.threads} threads, "
-        f"median of {len(first.seconds)} steps"
-    )
-    print(f"{'':14} {'ms/step':>9} {first.name + ' / peer':>20} {'peak MB':>9} {'memory / peer':>14} {'loss':>16}")
     for peer in peers:
         if not peer.losses[-1] < peer.losses[0]:
             raise SystemExit(f"{peer.name}: the loss did not fall: {peer.losses}")
+        for step, (ours, theirs) in enumerate(zip(first.losses, peer.losses, strict=True)):
+            if abs(ours - theirs) > LOSS_TOLERANCE * max(ours, theirs, 1.0):
+                raise SystemExit(
+                    f"step {step}: loss {ours:.3f} of {first.name} is far from {theirs:.3f} of {peer.name}"
+                )
+
+
+def report(peers: list[Peer], options: argparse.Namespace, load: tuple[float, float]) -> None:
+    """Print medians, and what the first peer's are of each peer's."""
+    first = peers[0]
+    print(
+        f"{options.model}, float32, AdamW, B={options.batch_size} T={options.seq_len}, {options.threads} threads, "
+        f"median of {len(first.seconds)} steps; load average {load[0]:.1f} before, {load[1]:.1f} after, "
+        f"{os.cpu_count()} cores"
+    )
+    print(
+        f"{'':14} {'ms/step':>9} {first.name + ' / peer':>19} {'cpu ms':>8} {'cpu / peer':>11} {'peak MB':>9} "
+        f"{'memory / peer':>14} {'loss':>16}"
+    )
+    for peer in peers:
         print(
-            f"{peer.name:14} {peer.median * 1e3:9.0f} {first.median / peer.median:20.2f} {peer.peak_kib / 1024:9.0f} "
+            f"{peer.name:14} {peer.median * 1e3:9.0f} {first.median / peer.median:19.2f} "
+            f"{peer.cpu_median * 1e3:8.0f} {first.cpu_median / peer.cpu_median:11.2f} {peer.peak_kib / 1024:9.0f} "
             f"{first.peak_kib / peer.peak_kib:14.2f} {peer.losses[0]:7.3f} -> {peer.losses[-1]:.3f}"
         )
     if options.json:
-        figures = {
-            peer.name: {"seconds": peer.seconds, "losses": peer.losses, "peak_kib": peer.peak_kib} for peer in peers
-        }
-        options.json.write_text(json.dumps({"sizes": {**vars(options), "json": None}, "peers": figures}, indent=1))
+        kept = ("seconds", "cpu_seconds", "losses", "peak_kib")
+        figures = {peer.name: {name: getattr(peer, name) for name in kept} for peer in peers}
+        sizes = {**vars(options), "json": None, "load": load}
+        options.json.write_text(json.dumps({"sizes": sizes, "peers": figures}, indent=1))
+    check_losses(peers)
 
 
 if __name__ == "__main__":
