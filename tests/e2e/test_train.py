@@ -70,11 +70,16 @@ def test_a_resumed_run_equals_the_unbroken_one(new_run, device):
 
 
 def wait_for_checkpoint(run, process):
+    wait_until(lambda: any((run.folder / "checkpoint").glob("step_*/trainer.json")), process)
+
+
+def wait_until(holds, process):
+    """Wait for something that a running process does."""
     deadline = time.monotonic() + 120
-    while not any((run.folder / "checkpoint").glob("step_*/trainer.json")):
+    while not holds():
         assert process.poll() is None, process.communicate()[0]
         assert time.monotonic() < deadline
-        time.sleep(0.01)
+        time.sleep(0.001)
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -90,6 +95,52 @@ def test_a_signal_ends_with_a_whole_checkpoint(new_run, number, code):
     last = run.log[-1]["step"]
     assert (run.folder / "checkpoint" / f"step_{last:08d}" / "trainer.json").is_file()
     run("--steps", 5000, "--checkpoint-every", 2, "--resume", "--lr", 1, expect=2)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_second_signal_ends_at_once(new_run, number, code):
+    run = new_run()
+    # A batch of many parts: the step that the first signal lets finish would take minutes.
+    process = run.start("--steps", 5000, "--accumulate", 20000, "--checkpoint-every", 1)
+    wait_until(lambda: run.folder.joinpath("log.jsonl").exists(), process)
+    time.sleep(1)  # past the handlers' installation, into the first step
+    process.send_signal(number)
+    time.sleep(0.5)
+    assert process.poll() is None
+    process.send_signal(number)
+    printed, _ = process.communicate(timeout=60)
+
+    assert process.returncode == code, printed
+    assert "Traceback" not in printed
+    assert not (run.folder / "checkpoint").exists()
+
+
+def test_a_kill_while_saving_leaves_the_last_checkpoint_whole(new_run):
+    whole, killed = new_run("whole"), new_run("killed")
+    common = ("--steps", 30, "--checkpoint-every", 1, "--keep-checkpoints", 3)
+    whole(*common)
+    process = killed.start(*common)
+    checkpoints = killed.folder / "checkpoint"
+
+    def stopped_in_a_save() -> bool:
+        if not (any(checkpoints.glob("step_*")) and any(checkpoints.glob(".saving-*"))):
+            return False
+        process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, process.pid, os.WSTOPPED)
+        if any(checkpoints.glob(".saving-*")):
+            return True
+        process.send_signal(signal.SIGCONT)  # it was done with that one
+        return False
+
+    wait_until(stopped_in_a_save, process)
+    process.kill()
+    process.communicate()
+    assert any(checkpoints.glob(".saving-*"))
+    killed(*common, "--resume")
+
+    assert killed.losses == whole.losses
+    assert killed.summary["val_loss"] == whole.summary["val_loss"]
+    assert not any(checkpoints.glob(".*"))
 
 
 def test_accumulated_batches_give_the_loss_of_their_mean(new_run):

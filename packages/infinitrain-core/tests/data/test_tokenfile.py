@@ -75,6 +75,22 @@ def test_damage_is_named(file, change, words):
         read_tokens(file, 50257)
 
 
+def test_an_id_that_changed_is_noticed(file):
+    data = bytearray(file.read_bytes())
+    data[HEADER_BYTES] ^= 1
+    file.write_bytes(data)
+
+    with pytest.raises(DataError, match="expected ids with CRC-32 0x"):
+        read_tokens(file, 50257)
+
+
+def test_a_file_of_another_writer_has_no_checksum(file):
+    data = file.read_bytes()
+    file.write_bytes(data[:12] + bytes(HEADER_BYTES - 12) + data[HEADER_BYTES:])
+
+    assert read_tokens(file, 50257).tolist() == [1, 2, 50256]
+
+
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(DataError, match="does not exist"):
         read_tokens(tmp_path / "nothing.bin", 50257)

@@ -75,6 +75,11 @@ class DeviceInfo:
         """Whether the provider gives pinned host memory."""
         return bool(self.caps & lib.ITP_CAP_PINNED)
 
+    @property
+    def timing_events(self) -> bool:
+        """Whether events can say how long the device needed."""
+        return bool(self.caps & lib.ITP_CAP_TIMING_EVENTS)
+
 
 @dataclass(slots=True, eq=False)
 class Provider:

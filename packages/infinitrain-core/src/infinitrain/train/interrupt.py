@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: the step in progress is finished and a checkpoint written; a second Ctrl-C ends at once."""
+"""Ctrl-C and SIGTERM: the step in progress is finished and a checkpoint written; a second signal ends at once."""
 
 from __future__ import annotations
 
@@ -42,5 +42,5 @@ class Interrupt:
 
     def _remember(self, number: int, frame: FrameType | None) -> None:
         if self.received is not None:
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(128 + number)
         self.received = signal.Signals(number)

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.panel import Panel
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
 from infinitrain.train.records import StepRecord
 
@@ -42,13 +43,14 @@ class Display:
                 MofNCompleteColumn(),
                 BarColumn(bar_width=None),
                 TextColumn("loss [bold]{task.fields[loss]}"),
+                TextColumn("lr {task.fields[lr]}"),
                 TextColumn("{task.fields[speed]} tok/s"),
                 TextColumn("{task.fields[memory]}"),
                 TextColumn("left"),
                 TimeRemainingColumn(compact=True),
                 console=self.console,
             )
-            self._task = self._bar.add_task("train", total=self.total, loss="-", speed="-", memory="-")
+            self._task = self._bar.add_task("train", total=self.total, loss="-", lr="-", speed="-", memory="-")
             self._bar.start()
         return self
 
@@ -60,7 +62,7 @@ class Display:
 
     def say(self, text: str) -> None:
         """Print a line above the bar."""
-        self.console.print(text)
+        self.console.print(text, markup=False)
 
     def step(self, record: StepRecord, seconds: float) -> None:
         """Show a finished step; `seconds` is what it took."""
@@ -70,6 +72,7 @@ class Display:
                 self._task,
                 completed=record.step,
                 loss=f"{record.loss:.3f}",
+                lr=f"{record.lr:.1e}",
                 speed=f"{record.tokens_per_s:,.0f}",
                 memory=memory,
             )
@@ -93,9 +96,9 @@ class Display:
         """Show the result, a sample of what the model writes, and what to try next."""
         table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
         for name, value in rows.items():
-            table.add_row(f"[bold]{name}", value)
+            table.add_row(Text(name, style="bold"), Text(value, overflow="fold"))
         self.console.print()
         self.console.print(table)
         shown = re.sub(r"\n{3,}", "\n\n", sample)
-        self.console.print(Panel(shown, title="sample", title_align="left", expand=False), markup=False)
-        self.console.print(f"[bold]next:[/bold] {following}", soft_wrap=True)
+        self.console.print(Panel(Text(shown), title="sample", title_align="left", expand=False))
+        self.console.print(Text.assemble(("next: ", "bold"), following), soft_wrap=True)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-import time
-from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
 
 from rich.console import Console
 
 from infinitrain import random
 from infinitrain.autograd import no_grad
-from infinitrain.checkpoint import load_checkpoint, read_state, save_checkpoint
+from infinitrain.checkpoint import latest_checkpoint, load_checkpoint, read_state, save_checkpoint
 from infinitrain.data import Batches, Split, TokenizedCorpus, prepare
 from infinitrain.device import Device
 from infinitrain.errors import CheckpointError, TrainingDiverged
@@ -24,19 +22,11 @@ from infinitrain.tensor import Tensor
 from infinitrain.train.config import TrainConfig
 from infinitrain.train.interrupt import Interrupt
 from infinitrain.train.progress import Display
+from infinitrain.train.queued import QueuedStep
 from infinitrain.train.records import RunFolder, StepRecord, read_log
 from infinitrain.train.requirements import check_kernels
 
 __all__ = ["Trainer"]
-
-
-@dataclass(frozen=True, slots=True)
-class _Queued:
-    """A step that the device may still be working on."""
-
-    losses: list[Tensor]
-    norm: Tensor
-    lr: float
 
 
 class Trainer:
@@ -115,38 +105,36 @@ class Trainer:
         )
 
     def _train(self, display: Display, interrupt: Interrupt) -> None:
+        """Queue steps and record them; the host reads a step while the device already works on the next one."""
         config = self.config
+        behind: QueuedStep | None = None
         while self.step < config.steps and interrupt.received is None:
-            begin = time.perf_counter()
-            queued = self._step(self.step)
+            queued = self._queue(self.step)
             self.step += 1
-            loss, norm = self._read(queued)
-            seconds = time.perf_counter() - begin
-            self.seconds += seconds
+            if behind is not None:
+                self._record(behind, display)
             last = self.step == config.steps
-            val_loss = self.evaluate() if last or _due(self.step, config.eval_every) else None
-            record = StepRecord(
-                step=self.step,
-                loss=loss,
-                lr=queued.lr,
-                grad_norm=norm,
-                tokens_per_s=config.tokens_per_step / seconds,
-                peak_memory_bytes=max_memory_allocated(self.device),
-                val_loss=val_loss,
-            )
-            self.folder.log(record)
-            display.step(record, seconds)
-            if last or _due(self.step, config.checkpoint_every):
+            evaluates = last or _due(self.step, config.eval_every)
+            saves = last or _due(self.step, config.checkpoint_every)
+            # A device that works while it is called has nothing to gain from waiting.
+            if evaluates or saves or queued.ready():
+                self._record(queued, display, evaluates=evaluates)
+                behind = None
+            else:
+                behind = queued
+            if saves:
                 self._save()
+        if behind is not None:
+            self._record(behind, display)
 
-    def _step(self, step: int) -> _Queued:
-        """Queue one optimizer step: nothing here waits for the device."""
-        config = self.config
+    def _queue(self, step: int) -> QueuedStep:
+        """Hand one optimizer step to the device: nothing here waits for it."""
+        config, queued = self.config, QueuedStep(self.device, step + 1)
         self.optimizer.zero_grad(set_to_none=True)
         losses = []
         for part in range(config.accumulate):
             inputs, targets = self._to_device(self.train_batches.at(step * config.accumulate + part))
-            _, loss = self.model(inputs, targets)
+            loss = self.model(inputs, targets)[1]  # nobody keeps the logits
             # Every target counts, so the mean over the whole step is the mean of the parts' means.
             share = loss if config.accumulate == 1 else loss * (1.0 / config.accumulate)
             share.backward()
@@ -156,43 +144,63 @@ class Trainer:
             group["lr"] = lr
         norm, factor = clip_coefficient(self.model.parameters(), config.clip or math.inf)
         self.optimizer.step(grad_scale=factor if config.clip else None)
-        return _Queued(losses, norm, lr)
+        queued.complete(lr, losses, norm)
+        return queued
+
+    def _record(self, queued: QueuedStep, display: Display, *, evaluates: bool = False) -> None:
+        """Wait for a step, then log and show it.
+
+        Raises: TrainingDiverged for a number that is not finite, before it can reach a checkpoint.
+        """
+        loss, norm = queued.read()
+        seconds = queued.seconds()
+        self.seconds += seconds
+        if not (math.isfinite(loss) and math.isfinite(norm)):
+            raise self._diverged(queued.step, f"loss {loss}, gradient norm {norm}")
+        record = StepRecord(
+            step=queued.step,
+            loss=loss,
+            lr=queued.lr,
+            grad_norm=norm,
+            tokens_per_s=self.config.tokens_per_step / seconds,
+            peak_memory_bytes=max_memory_allocated(self.device),
+            val_loss=self.evaluate() if evaluates else None,
+        )
+        self.folder.log(record)
+        display.step(record, seconds)
+
+    def _diverged(self, step: int, found: str) -> TrainingDiverged:
+        return TrainingDiverged(
+            f"step {step}: {found}: expected finite numbers. The last checkpoint is from before. Train with a smaller "
+            f"--lr (now {self.config.lr:g}), more --warmup-steps, or --clip 1"
+        )
 
     def _to_device(self, batch: Split) -> tuple[Tensor, Tensor]:
         return tensor(batch.inputs, device=self.device), tensor(batch.targets, device=self.device)
 
-    def _read(self, queued: _Queued) -> tuple[float, float]:
-        """Wait for a step and give its loss and gradient norm.
-
-        Raises: TrainingDiverged for a number that is not finite, before it can reach a checkpoint.
-        """
-        loss = sum(each.item() for each in queued.losses) / len(queued.losses)
-        norm = float(queued.norm.item())
-        if not (math.isfinite(loss) and math.isfinite(norm)):
-            raise TrainingDiverged(
-                f"step {self.step}: loss {loss}, gradient norm {norm}: expected finite numbers. The last checkpoint is "
-                f"from before. Train with a smaller --lr (now {self.config.lr:g}), more --warmup-steps, or --clip 1"
-            )
-        return loss, norm
-
     def evaluate(self) -> float:
-        """Give the mean loss over the validation batches, in nats a token."""
+        """Give the mean loss over the validation batches, in nats a token.
+
+        Raises: TrainingDiverged if it is not finite.
+        """
         total = count = 0.0
         self.model.eval()
         try:
             with no_grad():
                 for batch in self.validation.in_order(self.config.eval_batches):
-                    _, loss = self.model(*self._to_device(batch))
+                    loss = self.model(*self._to_device(batch))[1]
                     total += loss.item() * batch.targets.size
                     count += batch.targets.size
         finally:
             self.model.train()
+        if not math.isfinite(total):
+            raise self._diverged(self.step, f"validation loss {total / count}")
         self.val_loss = total / count
         return self.val_loss
 
     # ---- checkpoints ----
 
-    def _save(self) -> Any:
+    def _save(self) -> Path:
         synchronize(self.device)
         return save_checkpoint(
             self.folder.checkpoints,
@@ -200,7 +208,7 @@ class Trainer:
             optimizer=self.optimizer,
             step=self.step,
             consumed_tokens=self.step * self.config.tokens_per_step,
-            data={"next_step": self.step, "tokens": len(self.corpus.train)},
+            data={"next_step": self.step, "digest": self.corpus.digest},
             extra={"settings": self.config.fixed(), "seconds": self.seconds, "val_loss": _finite(self.val_loss)},
             keep=self.config.keep_checkpoints,
         )
@@ -219,9 +227,10 @@ class Trainer:
         ]
         if different:
             raise CheckpointError(f"--resume: expected the run's settings, found others: {'; '.join(different)}")
-        if state.data["tokens"] != len(self.corpus.train):
+        if state.data.get("digest") != self.corpus.digest:
             raise CheckpointError(
-                f"--resume: expected the run's data, {state.data['tokens']} tokens, found {len(self.corpus.train)}"
+                f"--resume: expected the text that the run began with, found another in {self.corpus.name}. Give the "
+                "run's --data, or start anew with --overwrite"
             )
         load_checkpoint(state.path, model=self.model, optimizer=self.optimizer)
         self.step = state.step
@@ -270,9 +279,10 @@ class Trainer:
             {
                 "validation loss": f"{self.val_loss:.4f}, {below} the unigram entropy {corpus.unigram_entropy:.4f}",
                 "speed": f"{tokens_per_s:,.0f} tokens/s, {self.step} steps in {self.seconds:.0f} s",
-                "log": str(folder / RunFolder.LOG),
+                "log, summary": f"{folder / RunFolder.LOG}, {folder / RunFolder.SUMMARY}",
                 "loss curve": str(folder / RunFolder.CURVE),
-                "checkpoint": str(self.folder.checkpoints),
+                "sample": str(folder / RunFolder.SAMPLE),
+                "checkpoint": str(latest_checkpoint(self.folder.checkpoints) or "none: no step was taken"),
             },
             sample,
             self._what_next(),
