@@ -277,7 +277,7 @@ static const itp_ccl ccl = {
 /* ---- graphs ----------------------------------------------------------------------------------------------
  */
 
-#define MOST_LAUNCHES 64
+#define MOST_LAUNCHES 256
 
 struct itp_graph_s {
   struct itp_graph_s *next; /* of those that are being recorded */

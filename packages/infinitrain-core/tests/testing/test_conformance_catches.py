@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 from fnmatch import fnmatchcase
-from itertools import product
 from pathlib import Path
 
 import pytest
@@ -22,6 +21,8 @@ pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc to b
 
 #: Tests that run one usual launch of every kernel and look at all memory.
 BORROWED = ("14_launch_is_borrowed", "15_counts_and_kinds", "18_launch_of_a_later_core")
+#: The calls that a late failure can be reported by.
+WAITS = ("stream_sync", "stream_query", "event_sync", "event_query", "device_sync", "copy")
 #: What the honest provider does not have: workspace, optional tensors, host-readable and pinned memory, a second
 #: device, fill_bytes, extensions.
 ABSENT = {f"ITP-{name}" for name in ("KN-10", "KN-19", "RT-07", "RT-19", "RT-20", "RT-24", "NEG-07")}
@@ -41,12 +42,7 @@ GROUPS = {
             *(f"test_kn_{test}(NoOpBackward)" for test in BORROWED),
             "test_no_kernel_allocates(Copy)",
             "test_kn_16_index_out_of_range(EmbeddingForward)",  # wraps the index
-            *(
-                f"test_err_01_late_failures({each}_{what})"
-                for each, what in product(("wait", "ask"), ("stream", "event"))
-            ),
-            "test_err_01_late_failures(wait_device)",
-            "test_err_01_late_failures(wait_copy)",
+            *(f"test_err_01_late_failures({wait})" for wait in WAITS),
         },
     ),
     "layouts": (

@@ -178,7 +178,7 @@ def order(rank: Rank) -> None:
     x, y = rank.bench.put(np.zeros(n, np.float32)), rank.bench.put(np.zeros(n, np.float32))
     with stream(rank.bench) as own:
         for i in range(5):
-            busy(rank.bench, x, own, float(i + rank.rank), rounds=3)
+            busy(rank.bench, x, own, float(i + rank.rank), rounds=20)
             rank.call("all_reduce", address(x), address(y), n, raw_dtype(f32), SUM, rank.comm, own)
             fill(rank.bench, x, -1.0, own)
             rank.sync(own)

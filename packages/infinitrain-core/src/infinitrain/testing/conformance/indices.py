@@ -41,7 +41,7 @@ def bad_index(rng: np.random.Generator, name: str, trial: int) -> tuple[Case, Wr
     # Two-dimensional for gather and scatter along dimension 1; rows otherwise.
     shape = (2, n) if name.startswith(("Gather", "Scatter")) else (n,)
     index = rng.integers(0, bound, shape)
-    position = int(rng.integers(0, index.size))
+    position = (0, index.size - 1, int(rng.integers(0, index.size)))[min(trial, 2)]
     index.flat[position] = bad
     place = tuple(int(i) for i in np.unravel_index(position, shape))
     wrong = Wrong(bad, bound, position, place)

@@ -22,6 +22,8 @@ from _pytest.runner import runtestprotocol
 
 __all__ = ["Isolation", "key_of"]
 
+START_TIMEOUT_S = 120.0
+
 
 def key_of(item: pytest.Item) -> str:
     """Name a test the same way whatever directory pytest was started in."""
@@ -53,6 +55,8 @@ class Isolation:
         os.close(ask_read)
         os.close(answer_write)
         self.requests, self.answers = os.fdopen(ask_write, "w"), os.fdopen(answer_read, "rb", buffering=0)
+        # Collecting the tests is not part of the first test's time; what goes wrong here shows when it is asked to run.
+        self._read_line(max(self.timeout_s, START_TIMEOUT_S))
 
     def stop(self) -> None:
         """End the worker."""
@@ -81,7 +85,7 @@ class Isolation:
             requests.flush()
         except OSError:
             return [self._failure(item, self._end())]
-        line = self._read_line()
+        line = self._read_line(self.timeout_s)
         if line is None:
             return [self._failure(item, self._end())]
         loaded = [
@@ -93,12 +97,12 @@ class Isolation:
                 report.longrepr = tuple(report.longrepr)
         return loaded
 
-    def _read_line(self) -> bytes | None:
+    def _read_line(self, timeout_s: float) -> bytes | None:
         """Read an answer; None where the worker ended or took too long."""
         answers = cast("IO[bytes]", self.answers)
         line = b""
         while not line.endswith(b"\n"):
-            ready, _, _ = select.select([answers], [], [], self.timeout_s)
+            ready, _, _ = select.select([answers], [], [], timeout_s)
             if not ready:
                 return None
             more = os.read(answers.fileno(), 1 << 16)
@@ -147,6 +151,8 @@ class Worker:
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Run the tests that are asked for until the pipe is closed."""
         items = {key_of(item): item for item in session.items}
+        self.answers.write("ready\n")
+        self.answers.flush()
         for line in self.requests:
             request = json.loads(line)
             reports = runtestprotocol(items[request["run"]], log=False, nextitem=items.get(request["next"]))

@@ -155,19 +155,24 @@ class Report:
         title = f"{about.get('name', '?')} {about.get('version', '?')} by {about.get('vendor', '?')}"
         lines = [f"provider {title}, device {about.get('device', '?')}: {about.get('device_name', '?')}", ""]
         lines += self._contract_lines()
-        lines += [
-            "",
-            "kernels by tier and dtype: the worst error as a share of the tolerance; 0 where all bits are right",
-        ]
-        lines += self._kernel_lines()
+        if any(each.is_values for each in self.results):
+            lines += [
+                "",
+                "kernels by tier and dtype: the worst error as a share of the tolerance; 0: all bits right",
+            ]
+            lines += self._kernel_lines()
+        reasons = Counter(each.message for each in self.results if each.outcome == "skipped")
+        told = {reason: count for reason, count in reasons.most_common() if not reason.startswith("not offered")}
+        lines += ["", "skipped", *(f"  {count:>4}  {reason}" for reason, count in told.items())] if told else []
         return lines
 
     def _contract_lines(self) -> list[str]:
         contract = self.contract()
-        lines = ["contract            passed  failed  skipped"]
+        widths = {"passed": 6, "failed": 6, "skipped": 7, "not run": 7}
+        lines = [f"{'contract':<22}" + "  ".join(f"{key:>{width}}" for key, width in widths.items())]
         for area, title in AREAS.items():
             outcomes = Counter(outcome for name, outcome in contract.items() if name.split("-")[1] == area)
-            counts = "  ".join(f"{outcomes[key]:>6}" for key in ("passed", "failed", "skipped"))
+            counts = "  ".join(f"{outcomes[key]:>{width}}" for key, width in widths.items())
             lines.append(f"  ITP-{area:<5}{title:<11}{counts}")
         return lines
 

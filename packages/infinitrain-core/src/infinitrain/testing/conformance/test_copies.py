@@ -47,22 +47,31 @@ def test_rt_17_exact_ranges(bench: Bench, way: str) -> None:
     other.free()
 
 
-@pytest.mark.parametrize("flags", [0, HOST_STABLE])
-def test_rt_18_pageable_memory(bench: Bench, flags: int) -> None:
+@pytest.mark.parametrize(("memory", "flags"), [("pageable", 0), ("pageable", HOST_STABLE), ("pinned", 0)])
+def test_rt_18_host_part_is_done(bench: Bench, memory: str, flags: int) -> None:
     """The host's part is done when the call returns, unless HOST_STABLE is set and that memory is pinned."""
+    if memory == "pinned" and not bench.info.caps & CAP_PINNED:
+        pytest.skip("the device does not have ITP_CAP_PINNED")
     p, d, n = bench.provider, bench.device, 1 << 20
     target, load = bench.put(np.zeros(n, np.uint8)), values(bench)
+    source, found = np.empty(n, np.uint8), np.empty(n, np.uint8)
+    blocks = [p.alloc(n, d, kind=PINNED) for _ in range(2)] if memory == "pinned" else []
+    if blocks:
+        source, found = (np.frombuffer(ffi.buffer(ffi.cast("char *", block), n), np.uint8) for block in blocks)
     with stream(bench) as own:
         for i in range(5):
-            busy(bench, load, own, 1.0, rounds=3)
-            source = np.full(n, i + 1, np.uint8)
+            busy(bench, load, own, 1.0)
+            source[:] = i + 1
             p.copy(target.address, d, source.ctypes.data, HOST, n, own, flags)
             source[:] = 0xEE  # the memory may be anything from here on
-            found = np.full(n, 0xDD, np.uint8)
+            busy(bench, load, own, 2.0)
+            found[:] = 0xDD
             p.copy(found.ctypes.data, HOST, target.address, d, n, own, flags)
             assert (found == i + 1).all(), f"round {i}"
     target.free()
     load.free()
+    for block in blocks:
+        p.dealloc(block, n, d, kind=PINNED)
 
 
 def test_rt_19_pinned_memory(bench: Bench) -> None:
@@ -141,7 +150,7 @@ def test_rt_23_order_in_the_stream(bench: Bench) -> None:
     with stream(bench) as own:
         p.sync(d)
         for i, result in enumerate(results):
-            busy(bench, a, own, float(i), rounds=2)
+            busy(bench, a, own, float(i), rounds=20)
             p.copy(result.address, d, a.address, d, a.nbytes, own)
         fill(bench, a, -1.0, own)
         p.sync(d, own)

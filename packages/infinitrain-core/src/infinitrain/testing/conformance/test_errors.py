@@ -11,11 +11,11 @@ import pytest
 
 from infinitrain.testing.conformance.bench import Bench
 from infinitrain.testing.conformance.driver import STATUS, TABLE, Library, ffi, new_error, text_of
-from infinitrain.testing.conformance.launch import Request
+from infinitrain.testing.conformance.launch import DeviceArray, Request
 from infinitrain.testing.conformance.mistakes import Mistake, mistakes, still_works
 from infinitrain.testing.conformance.work import event
 
-OK, NOT_READY, ASYNC, OUT_OF_RANGE = 0, 4, 7, 13
+OK, NOT_READY = 0, 4
 TAG = 0x1122334455667788
 
 
@@ -26,95 +26,86 @@ def each(bench: Bench, check: Callable[[Mistake], None]) -> None:
             check(mistake)
 
 
-def wait_stream(bench: Bench, made: Any, record: Any) -> int:
-    """Wait by stream_sync."""
-    del made
+Wait = Callable[[Bench, Any, DeviceArray, Any], int]
+
+
+def until_ready(ask: Callable[[], int]) -> int:
+    """Ask until the work is done."""
+    while True:
+        status = int(ask())
+        if status != NOT_READY:
+            return status
+
+
+def stream_sync(bench: Bench, made: Any, y: DeviceArray, record: Any) -> int:
+    """Wait for the stream."""
+    del made, y
     return int(bench.provider.table.guard.stream_sync(bench.provider.self, bench.device, ffi.NULL, record))
 
 
-def ask_stream(bench: Bench, made: Any, record: Any) -> int:
-    """Ask by stream_query until the work is done."""
-    del made
-    while True:
-        status = int(bench.provider.table.guard.stream_query(bench.provider.self, bench.device, ffi.NULL, record))
-        if status != NOT_READY:
-            return status
+def stream_query(bench: Bench, made: Any, y: DeviceArray, record: Any) -> int:
+    """Ask the stream."""
+    del made, y
+    p = bench.provider
+    return until_ready(lambda: p.table.guard.stream_query(p.self, bench.device, ffi.NULL, record))
 
 
-def wait_event(bench: Bench, made: Any, record: Any) -> int:
-    """Wait by event_sync."""
+def event_sync(bench: Bench, made: Any, y: DeviceArray, record: Any) -> int:
+    """Wait for an event behind the work."""
+    del y
     return int(bench.provider.table.guard.event_sync(bench.provider.self, bench.device, made, record))
 
 
-def ask_event(bench: Bench, made: Any, record: Any) -> int:
-    """Ask by event_query until the work is done."""
-    while True:
-        status = int(bench.provider.table.guard.event_query(bench.provider.self, bench.device, made, record))
-        if status != NOT_READY:
-            return status
+def event_query(bench: Bench, made: Any, y: DeviceArray, record: Any) -> int:
+    """Ask an event behind the work."""
+    del y
+    p = bench.provider
+    return until_ready(lambda: p.table.guard.event_query(p.self, bench.device, made, record))
 
 
-def wait_device(bench: Bench, made: Any, record: Any) -> int:
-    """Wait by device_sync."""
-    del made
+def device_sync(bench: Bench, made: Any, y: DeviceArray, record: Any) -> int:
+    """Wait for the device."""
+    del made, y
     return int(bench.provider.table.guard.device_sync(bench.provider.self, bench.device, record))
 
 
-def wait_copy(bench: Bench, made: Any, record: Any) -> int:
-    """Wait by a copy to pageable memory."""
+def copy(bench: Bench, made: Any, y: DeviceArray, record: Any) -> int:
+    """Copy the result to pageable memory."""
     del made
-    source, target = bench.put(np.zeros(4, np.float32)), np.zeros(4, np.float32)
+    target = np.zeros(y.nbytes, np.uint8)
     request = ffi.new("itp_copy *")
-    request.struct_size, request.bytes = ffi.sizeof("itp_copy"), 16
-    request.src, request.dst = ffi.cast("void *", source.address), ffi.cast("void *", target.ctypes.data)
+    request.struct_size, request.bytes = ffi.sizeof("itp_copy"), y.nbytes
+    request.src, request.dst = ffi.cast("void *", y.address), ffi.cast("void *", target.ctypes.data)
     request.src_device, request.dst_device = bench.device, -1
-    status = int(bench.provider.table.runtime.copy(bench.provider.self, request, record))
-    source.free()
-    return status
+    return int(bench.provider.table.runtime.copy(bench.provider.self, request, record))
 
 
-@pytest.mark.parametrize("wait", [wait_stream, ask_stream, wait_event, ask_event, wait_device, wait_copy])
-def test_err_01_late_failures(library: Library, bench: Bench, wait: Callable[[Bench, Any, Any], int]) -> None:
+@pytest.mark.parametrize("wait", [stream_sync, stream_query, event_sync, event_query, device_sync, copy])
+def test_err_01_late_failures(library: Library, bench: Bench, wait: Wait) -> None:
     """What goes wrong after the call is reported as ASYNC, once, with the tag, by the next synchronising call."""
     if not library.offers("EmbeddingForward", "f32"):
         pytest.skip("EmbeddingForward for f32 is not offered: nothing else fails late on every device")
     index, weight = bench.put(np.array([1, 9], np.int64)), bench.put(np.zeros((3, 2), np.float32))
     y = bench.put(np.zeros((2, 2), np.float32))
-    # What wait_copy needs is uploaded before: an upload that waits would report the failure itself.
     request = Request(bench.provider, TABLE["EmbeddingForward"], [index, weight], [y], (), device=bench.device, tag=TAG)
     with event(bench) as made:
         status, record, message = request.status()
         bench.provider.guard("event_record", bench.device, made, ffi.NULL)
-        second, text = new_error()
-        if wait is wait_copy and status == OK:
-            later, record, message = copy_later(bench, y)
-        else:
-            later = wait(bench, made, second)
-            record, message = (second, text_of(text)) if status == OK else (record, message)
+        late_record, late_text = new_error()
+        late = wait(bench, made, y, late_record)
         if status == OK:
-            assert STATUS[later] == "ASYNC"
-            assert record.code == ASYNC
-            assert record.origin_tag == TAG, "the tag of the launch that failed"
-            assert "9" in message
+            assert STATUS[late] == "ASYNC"
+            assert late_record.code == late
+            assert late_record.origin_tag == TAG, "the tag of the launch that failed"
+            assert "9" in text_of(late_text)
         else:
-            assert STATUS[status] == "OUT_OF_RANGE"
-            assert later == OK, f"reported at the launch, and again: {message}"
-        assert wait_device(bench, made, ffi.NULL) == OK, "reported twice"
+            assert STATUS[status] == "OUT_OF_RANGE", message
+            assert record.code == status
+            assert late == OK, f"reported at the launch, and again: {text_of(late_text)}"
+        assert device_sync(bench, made, y, ffi.NULL) == OK, "reported twice"
     for array in (index, weight, y):
         array.free()
     still_works(bench)
-
-
-def copy_later(bench: Bench, source: Any) -> tuple[int, Any, str]:
-    """Copy to pageable memory and give status, record and message."""
-    target = np.zeros(source.nbytes, np.uint8)
-    request = ffi.new("itp_copy *")
-    request.struct_size, request.bytes = ffi.sizeof("itp_copy"), source.nbytes
-    request.src, request.dst = ffi.cast("void *", source.address), ffi.cast("void *", target.ctypes.data)
-    request.src_device, request.dst_device = bench.device, -1
-    record, text = new_error()
-    status = int(bench.provider.table.runtime.copy(bench.provider.self, request, record))
-    return status, record, text_of(text)
 
 
 def test_err_02_record_may_be_null(bench: Bench) -> None:

@@ -50,7 +50,7 @@ def test_gd_13_order_between_streams(bench: Bench, rounds: int) -> None:
     with stream(bench) as one, stream(bench) as two, event(bench) as written, event(bench) as read:
         p.sync(d)
         for i, target in enumerate(seen):
-            busy(bench, y, one, i + 1.0, rounds=5)
+            busy(bench, y, one, i + 1.0, rounds=30)
             p.guard("event_record", d, written, one)
             p.guard("stream_wait_event", d, two, written)
             copy(bench, y, target, two)

@@ -125,7 +125,7 @@ def test_gr_06_order(graphs: Bench) -> None:
     a, b, seen = values(graphs), values(graphs), values(graphs)
     with stream(graphs) as own, stream(graphs) as other, recorded(graphs, own, a, b) as graph:
         for i in range(3):
-            busy(graphs, a, other, 20.0 + i, rounds=5)
+            busy(graphs, a, other, 20.0 + i, rounds=30)
             call(graphs, "replay", graph, other)
             copy(graphs, b, seen, other)
             fill(graphs, b, -1.0, other)

@@ -135,7 +135,7 @@ def test_kn_14_launch_is_borrowed(library: Library, bench: Bench, name: str) -> 
     load = values(bench)
     with bench.place(name, case) as placed:
         size = placed.request.raw.workspace_size
-        busy(bench, load, ffi.NULL, 1.0, rounds=2)  # an asynchronous device is busy when the launch arrives
+        busy(bench, load, ffi.NULL, 1.0, rounds=20)  # an asynchronous device is busy when the launch arrives
         placed.request.launch()
         scribble(placed.request)
         judge(bench, name, case, expected, placed)

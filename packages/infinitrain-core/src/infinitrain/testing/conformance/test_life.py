@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from infinitrain.testing.conformance import probes
@@ -13,6 +15,13 @@ def needs_shutdown(library: Library) -> None:
     """Skip where the provider cannot be started again in one process."""
     if library.table.shutdown == ffi.NULL:
         pytest.skip("shutdown is absent")
+
+
+@pytest.fixture(scope="module")
+def refused(library: Library, options: dict[str, str]) -> dict[str, Any]:
+    """What a start with an option that no provider has leaves."""
+    seen: dict[str, Any] = in_fresh_process(probes.unknown_option, str(library.path), options, "no_such_option", "1")
+    return seen
 
 
 def test_life_01_fork(library: Library, options: dict[str, str]) -> None:
@@ -30,11 +39,10 @@ def test_life_02_host_without_functions(library: Library, options: dict[str, str
     assert in_fresh_process(probes.hosts, str(library.path), options) == []
 
 
-def test_life_03_unknown_option(library: Library, options: dict[str, str]) -> None:
+def test_life_03_unknown_option(refused: dict[str, Any]) -> None:
     """An unknown option, or a value that the option does not take, is INVALID_ARGUMENT and named in the message."""
-    seen = in_fresh_process(probes.unknown_option, str(library.path), options, "no_such_option", "1")
-    assert STATUS[seen["status"]] == "INVALID_ARGUMENT"
-    assert "no_such_option" in seen["message"]
+    assert STATUS[refused["status"]] == "INVALID_ARGUMENT"
+    assert "no_such_option" in refused["message"]
 
 
 def test_life_03_wrong_value(library: Library, options: dict[str, str]) -> None:
@@ -48,13 +56,12 @@ def test_life_03_wrong_value(library: Library, options: dict[str, str]) -> None:
     assert name in seen["message"]
 
 
-def test_life_04_failed_init_leaves_nothing(library: Library, options: dict[str, str]) -> None:
+def test_life_04_failed_init_leaves_nothing(refused: dict[str, Any]) -> None:
     """On failure everything is released by the provider and *self stays NULL."""
-    seen = in_fresh_process(probes.unknown_option, str(library.path), options, "no_such_option", "1")
-    assert seen["self"] is False, "*self was written"
-    assert seen["threads"][0] == seen["threads"][1], "a thread was left"
-    assert seen["files"][0] == seen["files"][1], "a file was left open"
-    assert seen["works"] is True, "a right init does not work afterwards"
+    assert refused["self"] is False, "*self was written"
+    assert refused["threads"][0] == refused["threads"][1], "a thread was left"
+    assert refused["files"][0] == refused["files"][1], "a file was left open"
+    assert refused["works"] is True, "a right init does not work afterwards"
 
 
 def test_life_05_process_stays_as_it_was(library: Library, options: dict[str, str]) -> None:

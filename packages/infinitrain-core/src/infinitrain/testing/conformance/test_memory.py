@@ -133,19 +133,21 @@ def test_rt_14_dealloc_from_another_thread(bench: Bench) -> None:
 
 def test_rt_15_dealloc_after_queued_work(bench: Bench) -> None:
     """Work queued before on `stream` still uses it safely: without STREAM_ORDERED_ALLOC the provider waits for it."""
-    p, target = bench.provider, values(bench)
+    p, load, target = bench.provider, values(bench), values(bench)
+    other = np.full(target.nbytes, 0xEE, np.uint8)
     with stream(bench) as own:
         for i in range(10):
-            source = values(bench)
+            source = values(bench, begin=i + 1.0)
             p.sync(bench.device)
-            busy(bench, source, own, i + 1.0, rounds=5)
+            busy(bench, load, own, 1.0)  # the copy below has not begun when the memory is given back
             copy(bench, source, target, own)
             p.dealloc(source.address, source.nbytes, bench.device, own)
-            other = p.alloc(source.nbytes, bench.device, own)  # may be the same memory
-            p.copy(other, bench.device, np.full(source.nbytes, 0xEE, np.uint8).ctypes.data, HOST, source.nbytes, own)
-            p.dealloc(other, source.nbytes, bench.device, own)
+            again = p.alloc(source.nbytes, bench.device, own)  # may be the same memory
+            p.copy(again, bench.device, other.ctypes.data, HOST, other.nbytes, own)
+            p.dealloc(again, source.nbytes, bench.device, own)
             p.sync(bench.device, own)
             assert (target.numpy() == i + 1.0).all(), f"round {i}"
+    load.free()
     target.free()
 
 

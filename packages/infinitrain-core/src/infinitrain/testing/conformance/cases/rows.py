@@ -89,6 +89,9 @@ def softmax(row: KernelRow, t: str, u: str) -> Iterator[Case]:
     x = normal(rng, (5, 9), dtype)
     x[0, :4], x[1], x[2, 3], x[3] = -np.inf, -np.inf, np.nan, 7.0
     yield Case("masked, all -inf, NaN, equal", (x,), (Output.empty(x.shape, dtype),))
+    x = normal(rng, (3, 601), dtype)
+    x += np.array([[-400], [0], [400]]).astype(dtype)  # what a row takes from the next one shows
+    yield Case("rows far apart", (x,), (Output.empty(x.shape, dtype),))
 
 
 @cases_of("SoftmaxBackward")

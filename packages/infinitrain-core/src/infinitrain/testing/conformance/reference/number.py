@@ -67,6 +67,7 @@ def _float_to_integer(x: Array, dtype: np.dtype[Any]) -> Array:
     return np.where(high, dtype.type(info.max), np.where(low, dtype.type(info.min), inside)).astype(dtype)
 
 
+@np.errstate(all="ignore")
 def convert(x: Array, to: np.dtype[Any]) -> Array:
     """Convert as `Cast` does."""
     source, target = from_numpy(x.dtype), from_numpy(to)
