@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import pytest
 from infinitrain import dispatch
-from infinitrain.train.command import main
-from infinitrain.train.requirements import DROPOUT_KERNELS, TRAINING_KERNELS
+from infinitrain.device import Device
+from infinitrain.errors import KernelNotFound
+from infinitrain.train import requirements
+from infinitrain.train.requirements import check_kernels, needed_kernels
+from infinitrain.train.trainer import Trainer
 
 
-def test_the_list_of_kernels_is_what_a_run_launches(device, tmp_path, monkeypatch):
-    monkeypatch.setenv("INFINITRAIN_CACHE", str(tmp_path / "cache"))
-    text = tmp_path / "text.txt"
-    text.write_text("to be or not to be, that is the question. " * 100)
+@pytest.mark.parametrize("accumulate", [1, 2])
+@pytest.mark.parametrize("dropout", [0.0, 0.1])
+def test_the_kernels_are_those_that_a_run_launches(device, small_run, monkeypatch, dropout, accumulate):
     launched = set()
     submit = dispatch._submit
 
@@ -20,9 +23,18 @@ def test_the_list_of_kernels_is_what_a_run_launches(device, tmp_path, monkeypatc
         return submit(kernel, where, *rest, **named)
 
     monkeypatch.setattr(dispatch, "_submit", spy)
-    options = ["--steps=2", "--accumulate=2", "--dropout=0.1", "--batch-size=2", "--seq-len=8", "--sample-tokens=2"]
-    assert main(["gpt2-tiny", "--device", device, "--data", str(text), "--out", str(tmp_path / "run"), *options]) == 0
-    listed = {*TRAINING_KERNELS, *DROPOUT_KERNELS}
+    assert Trainer(small_run(device=device, dropout=dropout, accumulate=accumulate)).run() == 0
+    listed = set(needed_kernels(dropout=dropout > 0, accumulates=accumulate > 1))
 
     assert listed - launched == set()
     assert launched - listed - {"UniformForward"} == set()  # the sample's draws are made on the host
+
+
+def test_all_that_is_missing_is_named_at_once(device, monkeypatch):
+    missing = ["CausalSoftmaxBackward", "GeluForward"]
+    monkeypatch.setattr(requirements, "missing_kernels", lambda needed, *rest: [x for x in needed if x in missing])
+
+    with pytest.raises(KernelNotFound, match="lacks 2 of the 31 kernels that it needs: GeluForward, CausalSoftmaxBac"):
+        check_kernels("gpt2", Device(device), dropout=False, accumulates=False)
+    with pytest.raises(KernelNotFound, match="lacks 1 of the 34 kernels that it needs: GeluForward"):
+        check_kernels("gpt2", Device(device), dropout=True, accumulates=True)

@@ -13,12 +13,17 @@ INK, FAINT, TRAIN, VALIDATION = "#22303c", "#c9d1d9", "#9db8d9", "#d1495b"
 SMOOTHED = "#2b5c9e"
 
 
-def smooth(values: Sequence[float], weight: float = 0.9) -> list[float]:
-    """Give the exponential moving average, corrected for its start (as Adam corrects its moments)."""
-    mean, result = 0.0, []
-    for count, value in enumerate(values, 1):
-        mean = weight * mean + (1 - weight) * value
-        result.append(mean / (1 - weight**count))
+def smooth(values: Sequence[float]) -> list[float]:
+    """Give the mean of each value's neighbourhood, which shrinks towards both ends so that nothing lags behind.
+
+    A neighbourhood is a twentieth of all values, the value itself at least.
+    """
+    reach = len(values) // 40
+    result = []
+    for position in range(len(values)):
+        near = min(reach, position, len(values) - 1 - position)
+        window = values[position - near : position + near + 1]
+        result.append(sum(window) / len(window))
     return result
 
 

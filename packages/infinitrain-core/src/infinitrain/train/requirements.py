@@ -7,27 +7,33 @@ from infinitrain.device import Device
 from infinitrain.dispatch import missing_kernels
 from infinitrain.errors import KernelNotFound
 
-__all__ = ["TRAINING_KERNELS", "check_kernels"]
+__all__ = ["check_kernels", "needed_kernels"]
 
-#: Kernels of a GPT-2 training step with AdamW, clipping, accumulation and dropout, in float32. A test compares this
-#: list with what a run launches.
-TRAINING_KERNELS = (
-    *("Copy", "Fill", "Cast", "AddForward", "AddScalar", "MulScalar", "DivForward", "MinimumForward", "SqrtForward"),
+#: What every GPT-2 training step with AdamW launches in float32. A test compares these lists with what runs launch.
+ALWAYS = (
+    *("Copy", "Fill", "Cast", "AddForward", "AddScalar", "DivForward", "MinimumForward", "SqrtForward"),
     *("EqualsForward", "GtForward", "NotForward", "WhereForward", "SumForward", "SquaredNorm", "NormalForward"),
     *("EmbeddingForward", "EmbeddingBackward", "LayerNormForward", "LayerNormBackward", "GeluForward", "GeluBackward"),
     *("LinearForward", "LinearBackwardInput", "LinearBackwardWeight", "LinearBackwardBias"),
-    *("MatmulForward", "CausalSoftmaxForward", "SoftmaxBackward", "CrossEntropyForward", "CrossEntropyBackward"),
-    "AdamAccumulateGrad",
+    *("MatmulForward", "CausalSoftmaxForward", "CrossEntropyForward", "CrossEntropyBackward", "AdamAccumulateGrad"),
 )
-DROPOUT_KERNELS = ("DropoutForward", "DropoutBackward")
+#: Attention's probabilities are dropped between the softmax and the product, so both are steps of their own.
+WITH_DROPOUT = ("DropoutForward", "DropoutBackward", "SoftmaxBackward", "MulScalar")
+WITHOUT_DROPOUT = ("CausalSoftmaxBackward",)
 
 
-def check_kernels(model: str, device: Device, *, dropout: bool) -> None:
+def needed_kernels(*, dropout: bool, accumulates: bool) -> tuple[str, ...]:
+    """Name the kernels that a training run launches on its device."""
+    needed = (*ALWAYS, *(WITH_DROPOUT if dropout else WITHOUT_DROPOUT), *(("MulScalar",) if accumulates else ()))
+    return tuple(dict.fromkeys(needed))
+
+
+def check_kernels(model: str, device: Device, *, dropout: bool, accumulates: bool) -> None:
     """Compare what a model's training needs with what the device's provider has.
 
     Raises: KernelNotFound listing every kernel that is missing.
     """
-    needed = (*TRAINING_KERNELS, *(DROPOUT_KERNELS if dropout else ()))
+    needed = needed_kernels(dropout=dropout, accumulates=accumulates)
     missing = missing_kernels(needed, device, dt.float32)
     if missing:
         provider = device.provider

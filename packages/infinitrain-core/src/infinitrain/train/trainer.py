@@ -43,7 +43,7 @@ class Trainer:
         self.config = config
         self.console = console
         self.device = Device(config.device)
-        check_kernels(config.model, self.device, dropout=config.dropout > 0)
+        check_kernels(config.model, self.device, dropout=config.dropout > 0, accumulates=config.accumulate > 1)
         self.corpus: TokenizedCorpus = prepare(config.data, config.vocabulary)
         seed = config.seed
         self.train_batches = Batches(self.corpus.train, config.batch_size, config.seq_len, seed)
