@@ -142,11 +142,12 @@ BINARY_FLOATS(ReluBackward, a > 0 ? b : 0)
 #define NORMAL_CDF(x) ((real)0.5 * erfc(-x * (real)0.70710678118654752440))
 #define NORMAL_DENSITY(x) ((real)0.39894228040143267794 * exp((real) - 0.5 * x * x))
 
-#define TANH_SLOPE(kind, type)                                             \
-  static type gelu_tanh_slope_##kind(type x) {                             \
-    typedef type real;                                                     \
-    const real s = TANH_SHARE(x);                                          \
-    return s + x * s * (1 - s) * SQRT_8_OVER_PI * (1 + 3 * CUBIC * x * x); \
+/* Far out the bend is 0 to all digits, while what it would be multiplied by overflows. */
+#define TANH_SLOPE(kind, type)                                                      \
+  static type gelu_tanh_slope_##kind(type x) {                                      \
+    typedef type real;                                                              \
+    const real s = TANH_SHARE(x), bend = s * (1 - s);                               \
+    return bend == 0 ? s : s + x * bend * SQRT_8_OVER_PI * (1 + 3 * CUBIC * x * x); \
   }
 TANH_SLOPE(f32, float)
 TANH_SLOPE(f64, double)
