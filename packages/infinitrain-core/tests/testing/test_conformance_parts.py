@@ -19,6 +19,7 @@ from infinitrain.testing.conformance.driver import TABLE, find_library
 from infinitrain.testing.conformance.elf import exported_symbols
 from infinitrain.testing.conformance.header import slots
 from infinitrain.testing.conformance.layout import COMPACT, MATRIX, STRIDED, place
+from infinitrain.testing.conformance.page import render
 from infinitrain.testing.conformance.plugin import Exclusion
 from infinitrain.testing.conformance.reference.number import convert, scalar
 from infinitrain.testing.conformance.reference.random import normal, philox, uniform
@@ -185,3 +186,28 @@ def test_unknown_provider_is_named_with_what_is_installed():
     assert done.returncode == 2
     assert "provider 'nobody': expected a library's path or an installed provider (" in done.stderr
     assert "cpu" in done.stderr
+
+
+def test_page_shows_tiers_kernels_contract_and_failures():
+    report = Report()
+    report.about = {"name": "acme", "version": "1", "caps": 0x3, "device_name": "<Acme>"}
+    report.add(
+        Result("test_k.py::test_kn_05_values[Cast-f32-bf16]", "failed", "a < b", 0.1, [0, "Cast", "f32", "bf16"])
+    )
+    report.add(
+        Result("test_k.py::test_kn_05_values[Fill-f32]", "passed", "", 0.1, [0, "Fill", "f32", ""], {"worst": 0.25})
+    )
+
+    page = render(report.to_json())
+
+    for text in (
+        "acme 1: conformance",
+        "&lt;Acme&gt;",
+        "host-readable, stream-ordered alloc",
+        "1 of 2",
+        "a &lt; b",
+        "0.25",
+    ):
+        assert text in page
+    assert '<code class="failed">05</code>' in page
+    assert "http" not in page

@@ -44,6 +44,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", metavar="WORDS", help="tests whose names have these words, as pytest's -k takes them")
     parser.add_argument("--exclude", metavar="FILE.toml", help="tests to leave out, with reasons")
     parser.add_argument("--json", metavar="FILE", help="write the report as JSON")
+    parser.add_argument("--html", metavar="FILE", help="write the report as one HTML page")
     parser.add_argument("--timeout", type=float, default=120.0, metavar="S", help="seconds that a test may take (120)")
     parser.add_argument("--no-isolation", action="store_true", help="run in this process: faster, and ends in a crash")
     parser.add_argument("--verbose", action="store_true", help="print each test")
@@ -65,7 +66,8 @@ def main(arguments: list[str]) -> int:
     words += [] if chosen.no_isolation else ["--isolate"]
     for option in chosen.option:
         words += ["--provider-option", option]
-    for flag, value in (("-k", chosen.only), ("--exclude", chosen.exclude), ("--conformance-json", chosen.json)):
+    files = (("--exclude", chosen.exclude), ("--conformance-json", chosen.json), ("--conformance-html", chosen.html))
+    for flag, value in (("-k", chosen.only), *files):
         words += [flag, value] if value else []
     code = int(pytest.main(words, plugins=[plugin]))
     return code if code in (0, 1) else 2

@@ -32,6 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--isolate-timeout", type=float, default=120.0, metavar="S", help="seconds that an isolated test may take (120)"
     )
     add("--conformance-json", metavar="FILE", help="write the report as JSON")
+    add("--conformance-html", metavar="FILE", help="write the report as one HTML page")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -166,12 +167,18 @@ class Run:
             )
 
     def pytest_sessionfinish(self) -> None:
-        """End the worker, write the JSON report."""
+        """End the worker, write the reports."""
         if self.isolation is not None:
             self.isolation.stop()
-        path = self.config.getoption("--conformance-json")
-        if path and not hasattr(self.config, "workerinput"):
-            Path(path).write_text(json.dumps(self.report.to_json(), indent=1) + "\n", encoding="utf-8")
+        if hasattr(self.config, "workerinput"):
+            return  # one of several processes: the one that started them has all results
+        as_json, as_html = (self.config.getoption(name) for name in ("--conformance-json", "--conformance-html"))
+        if as_json:
+            Path(as_json).write_text(json.dumps(self.report.to_json(), indent=1) + "\n", encoding="utf-8")
+        if as_html:
+            from infinitrain.testing.conformance.page import render
+
+            Path(as_html).write_text(render(self.report.to_json()), encoding="utf-8")
 
 
 FILES = {path.name for path in KIT.glob("test_*.py")}
@@ -184,4 +191,4 @@ def message_of(report: pytest.TestReport) -> str:
     if isinstance(report.longrepr, tuple):
         return str(report.longrepr[2]).removeprefix("Skipped: ")
     crash = getattr(report.longrepr, "reprcrash", None)
-    return str(crash.message) if crash is not None else str(report.longrepr)
+    return (str(crash.message) if crash is not None else str(report.longrepr)).removeprefix("Failed: ")

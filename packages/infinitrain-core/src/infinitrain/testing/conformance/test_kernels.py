@@ -119,7 +119,9 @@ def few(made: Made) -> Made:
     """Give the cases that show a layout's or a buffer's mistakes: small ones of each kind."""
     small = [each for each in made if elements(each[0]) < 2000]
     plain = [each for each in small if not each[0].tags]
-    return (*plain[:: max(1, len(plain) // 5)], *(each for each in small if each[0].tags & {"broadcast"}))
+    largest = max(plain, key=lambda each: elements(each[0]))
+    broadcast = [each for each in small if each[0].tags & {"broadcast"}]
+    return (*plain[:: max(1, len(plain) // 5)], largest, *broadcast)
 
 
 @pytest.mark.parametrize("name", rows())

@@ -25,7 +25,7 @@ __all__: list[str] = []
 
 #: Around the lengths of vector registers and of unrolled loops.
 TAILS = (2, 3, 7, 8, 9, 15, 17, 31, 33, 63, 65, 127)
-SHAPES: tuple[tuple[int, ...], ...] = ((1,), (1, 1, 1), (2, 3, 5), (3, 1, 4, 2), (1, 7, 1))
+SHAPES: tuple[tuple[int, ...], ...] = ((1,), (1, 1, 1), (2, 3, 5), (3, 1, 4, 2), (1, 7, 1), (37, 53))
 EMPTY: tuple[tuple[int, ...], ...] = ((0,), (3, 0, 2))
 #: Enough for several threads.
 LARGE = 70_001

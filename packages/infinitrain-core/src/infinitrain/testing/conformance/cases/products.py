@@ -17,7 +17,10 @@ from infinitrain.testing.conformance.layout import Array
 __all__: list[str] = []
 
 #: M, N, K.
-SIZES = ((1, 1, 1), (2, 3, 1), (1, 7, 5), (5, 1, 3), (4, 4, 4), (17, 33, 9), (64, 48, 65), (31, 8, 257), (3, 2, 4097))
+SIZES = (
+    *((1, 1, 1), (2, 3, 1), (1, 7, 5), (5, 1, 3), (4, 4, 4), (17, 33, 9), (64, 48, 65), (31, 8, 257)),
+    *((3, 2, 4097), (130, 257, 191)),
+)
 
 
 def _old(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[Any], accumulate: bool) -> Output:

@@ -53,6 +53,10 @@ def cross_entropy(row: KernelRow, t: str, u: str) -> Iterator[Case]:
         label = f"R={rows} V={bound}, ignore_index={ignored}, logits of size {scale}"
         two = Output.empty((rows,), outputs), Output.empty((rows,), outputs)
         yield Case(label, (x, target), two, (ignored,), frozenset({"empty"} if rows == 0 else ()))
+    if t in ("f32", "bf16"):
+        x, target = normal(rng, (3, 50_257), dtype.numpy, 4.0), np.array([50_256, 0, -100], np.int64)
+        two = Output.empty((3,), outputs), Output.empty((3,), outputs)
+        yield Case("a real vocabulary", (x, target), two, (-100,))
     every = np.full(3, -100, np.int64)
     two = Output.empty((3,), outputs), Output.empty((3,), outputs)
     yield Case("every row ignored", (normal(rng, (3, 5), dtype.numpy), every), two, (-100,))
