@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import shlex
 
 import numpy as np
 import pytest
 from infinitrain.data import Split
 from infinitrain.errors import CheckpointError, TrainingDiverged
+from infinitrain.train.command import parse
 from infinitrain.train.queued import QueuedStep
 from infinitrain.train.trainer import Trainer
 from rich.console import Console
@@ -110,6 +112,17 @@ def test_no_steps_give_an_evaluation_and_a_sample(small_run):
 
     assert summary["steps"] == 0
     assert summary["val_loss"] == pytest.approx(np.log(50257), rel=0.02)
+
+
+def test_the_next_command_leads_to_the_same_text_and_folder(small_run):
+    config = small_run("a run", model="gpt2")
+    run = trainer(small_run("a run"))
+    run.config = config
+    following = run._what_next()
+    run.folder.close()
+    again = parse(shlex.split(following)[2:])
+
+    assert (again.model, again.data, again.out, again.steps) == ("gpt2", config.data, config.out, 12)
 
 
 def test_the_unigram_entropy_is_that_of_the_validation_text(small_run):

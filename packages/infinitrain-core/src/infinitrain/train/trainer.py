@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from pathlib import Path
 
 from rich.console import Console
@@ -308,7 +309,19 @@ class Trainer:
             return (
                 "infinitrain train gpt2 --steps 20    (the published 124M size; `infinitrain providers` lists devices)"
             )
-        return f"infinitrain train {config.model} --device {self.device} --steps {max(config.steps, 1) * 4} --overwrite"
+        words = [
+            "infinitrain",
+            "train",
+            config.model,
+            "--device",
+            str(self.device),
+            "--steps",
+            str(config.steps * 4 or 20),
+        ]
+        for name in ("data", "out"):
+            if getattr(config, name) is not None:
+                words += [f"--{name}", str(getattr(config, name))]
+        return shlex.join([*words, "--overwrite"])
 
 
 def _due(step: int, every: int) -> bool:
