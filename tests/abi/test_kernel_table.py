@@ -9,6 +9,7 @@ from pathlib import Path
 import infinitrain_capi
 import pytest
 from infinitrain_capi import generate, table
+from toolchain import run_text
 
 ROOT = Path(__file__).parents[2]
 ROWS = list(table.load().values())
@@ -83,6 +84,21 @@ def test_bits_of_the_table_are_those_of_the_header():
     constants = dict(re.findall(r"#define ITP_DT_(\w+) (\d+)", infinitrain_capi.cdef_text()))
 
     assert {name.upper(): str(bit) for bit, name in enumerate(table.DTYPES)} == constants
+
+
+@pytest.mark.parametrize("tier", [0, 1, 2, 3])
+def test_lists_by_tier_are_those_of_the_table(tier, tmp_path):
+    text = f"""
+#include <stdio.h>
+#include "infinitrain/kernels.h"
+#define TIER {tier}
+#define LINE(Name, version) puts(#Name " " #version);
+int main(void) {{ ITP_KERNELS_UP_TO_TIER(TIER, LINE) return 0; }}
+"""
+    listed = run_text(text, tmp_path).splitlines()
+    by_tier = sorted(ROWS, key=lambda row: row.tier)
+
+    assert listed == [f"{row.name} {row.version}" for row in by_tier if row.tier <= tier]
 
 
 def test_generated_files_are_up_to_date():

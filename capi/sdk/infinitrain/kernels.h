@@ -89,6 +89,95 @@
   X(LayerNormForward, 1) \
   X(LayerNormBackward, 1) \
 
+/* The same for the tiers 0 to `tier`, a number or a macro that is one: 0 live, 1 MLP, 2 GPT-2, 3 fused. */
+#define ITP_KERNELS_UP_TO_TIER(tier, X) ITP_KERNELS_UP_TO_TIER_I(tier, X)
+#define ITP_KERNELS_UP_TO_TIER_I(tier, X) ITP_KERNELS_UP_TO_TIER_##tier(X)
+#define ITP_KERNELS_OF_TIER_0(X) \
+  X(Cast, 1) \
+  X(Fill, 1) \
+  X(Copy, 1) \
+  X(NoOpForward, 1) \
+  X(NoOpBackward, 1) \
+
+#define ITP_KERNELS_UP_TO_TIER_0(X) ITP_KERNELS_OF_TIER_0(X)
+#define ITP_KERNELS_OF_TIER_1(X) \
+  X(NegForward, 1) \
+  X(AbsForward, 1) \
+  X(ReciprocalForward, 1) \
+  X(SqrtForward, 1) \
+  X(RsqrtForward, 1) \
+  X(ExpForward, 1) \
+  X(LogForward, 1) \
+  X(SinForward, 1) \
+  X(CosForward, 1) \
+  X(TanhForward, 1) \
+  X(TanhBackward, 1) \
+  X(SigmoidForward, 1) \
+  X(SigmoidBackward, 1) \
+  X(ReluForward, 1) \
+  X(ReluBackward, 1) \
+  X(AddForward, 1) \
+  X(SubForward, 1) \
+  X(MulForward, 1) \
+  X(DivForward, 1) \
+  X(FloorDivideForward, 1) \
+  X(RemainderForward, 1) \
+  X(PowForward, 1) \
+  X(MaximumForward, 1) \
+  X(MinimumForward, 1) \
+  X(AddScalar, 1) \
+  X(MulScalar, 1) \
+  X(EqualsForward, 1) \
+  X(LtForward, 1) \
+  X(LeForward, 1) \
+  X(GtForward, 1) \
+  X(GeForward, 1) \
+  X(AndForward, 1) \
+  X(OrForward, 1) \
+  X(NotForward, 1) \
+  X(WhereForward, 1) \
+  X(SumForward, 1) \
+  X(MeanForward, 1) \
+  X(MaxForward, 1) \
+  X(MinForward, 1) \
+  X(SquaredNorm, 1) \
+  X(MatmulForward, 1) \
+  X(LinearForward, 1) \
+  X(LinearBackwardInput, 1) \
+  X(LinearBackwardWeight, 1) \
+  X(LinearBackwardBias, 1) \
+  X(CrossEntropyForward, 1) \
+  X(CrossEntropyBackward, 1) \
+  X(AccumulateGrad, 1) \
+  X(AdamAccumulateGrad, 1) \
+  X(UniformForward, 1) \
+  X(NormalForward, 1) \
+
+#define ITP_KERNELS_UP_TO_TIER_1(X) ITP_KERNELS_UP_TO_TIER_0(X) ITP_KERNELS_OF_TIER_1(X)
+#define ITP_KERNELS_OF_TIER_2(X) \
+  X(DropoutForward, 1) \
+  X(DropoutBackward, 1) \
+  X(EmbeddingForward, 1) \
+  X(EmbeddingBackward, 1) \
+  X(GatherForward, 1) \
+  X(GatherBackward, 1) \
+  X(ScatterForward, 1) \
+  X(TrilForward, 1) \
+  X(TriuForward, 1) \
+  X(SoftmaxForward, 1) \
+  X(SoftmaxBackward, 1) \
+  X(CausalSoftmaxForward, 1) \
+  X(CausalSoftmaxBackward, 1) \
+  X(GeluForward, 1) \
+  X(GeluBackward, 1) \
+  X(LayerNormForward, 1) \
+  X(LayerNormBackward, 1) \
+
+#define ITP_KERNELS_UP_TO_TIER_2(X) ITP_KERNELS_UP_TO_TIER_1(X) ITP_KERNELS_OF_TIER_2(X)
+#define ITP_KERNELS_OF_TIER_3(X) \
+
+#define ITP_KERNELS_UP_TO_TIER_3(X) ITP_KERNELS_UP_TO_TIER_2(X) ITP_KERNELS_OF_TIER_3(X)
+
 #define ITP_DTYPES_Cast 0x1fff
 #define ITP_ALLOWS_Cast (ITP_K_STRIDED)
 static const char itp_schema_Cast[] =

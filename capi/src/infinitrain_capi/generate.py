@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Collection, Iterable
 
 from infinitrain_capi import sdk_dir
 from infinitrain_capi.table import DTYPES, Attribute, KernelRow, load
@@ -26,6 +27,8 @@ _HEAD = """\
 _TAIL = "/* clang-format on */\n#endif\n"
 _TABLE_BEGIN, _TABLE_END = "<!-- [kernels-begin] -->", "<!-- [kernels-end] -->"
 _TABLE_HEAD = "| schema | dtypes | layout | alias | tolerance | meaning |\n|---|---|---|---|---|---|\n"
+#: Every list by tier is there, an empty one too.
+_TIERS = (0, 1, 2, 3)
 _C_TYPES = {"i64": "int64_t", "f64": "double", "bool": "int", "dtype": "int64_t"}
 _FIELDS = {"i64": "u.i", "f64": "u.d", "bool": "u.i != 0", "dtype": "u.i"}
 _KINDS = {"i64": "I64", "f64": "F64", "bool": "BOOL", "dtype": "DTYPE"}
@@ -88,12 +91,31 @@ def render_row(row: KernelRow) -> str:
     return "".join(parts)
 
 
+def _listing(rows: Iterable[KernelRow]) -> str:
+    return "".join(f"  X({row.name}, {row.version}) \\\n" for row in rows)
+
+
+def _tiers(rows: Collection[KernelRow]) -> str:
+    """Write the lists by tier: those of one, and those up to one."""
+    parts = [
+        "/* The same for the tiers 0 to `tier`, a number or a macro that is one: 0 live, 1 MLP, 2 GPT-2, 3 fused. */\n"
+    ]
+    parts.append("#define ITP_KERNELS_UP_TO_TIER(tier, X) ITP_KERNELS_UP_TO_TIER_I(tier, X)\n")
+    parts.append("#define ITP_KERNELS_UP_TO_TIER_I(tier, X) ITP_KERNELS_UP_TO_TIER_##tier(X)\n")
+    lower = ""
+    for tier in _TIERS:
+        parts.append(f"#define ITP_KERNELS_OF_TIER_{tier}(X) \\\n{_listing(r for r in rows if r.tier == tier)}\n")
+        parts.append(f"#define ITP_KERNELS_UP_TO_TIER_{tier}(X) {lower}ITP_KERNELS_OF_TIER_{tier}(X)\n")
+        lower = f"ITP_KERNELS_UP_TO_TIER_{tier}(X) "
+    return "".join(parts) + "\n"
+
+
 def render() -> str:
     """Write the whole header."""
     rows = load()
-    names = "".join(f"  X({row.name}, {row.version}) \\\n" for row in rows.values())
     listing = (
-        f"/* X(name, version) for every kernel of the table, in its order. */\n#define ITP_KERNELS(X) \\\n{names}\n"
+        "/* X(name, version) for every kernel of the table, in its order. */\n"
+        f"#define ITP_KERNELS(X) \\\n{_listing(rows.values())}\n{_tiers(rows.values())}"
     )
     count = f"#define ITP_KERNEL_COUNT {len(rows)}\n\n"
     return _HEAD + count + listing + "".join(render_row(row) for row in rows.values()) + _TAIL

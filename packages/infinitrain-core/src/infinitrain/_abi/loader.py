@@ -129,7 +129,8 @@ def _negotiate(raw: Any, file: Path, distribution: str | None) -> Provider:
     lib.it_copy_prefix(ffi.addressof(native, "info"), ffi.sizeof("itp_provider"), raw)
     info = native.info
     name = _text(info.name)
-    problems += _name_problems(name, distribution)
+    wrong_name = names.problem(name, distribution)
+    problems += [wrong_name] if wrong_name else []
     for table, ctype in TABLES.items():
         pointer = getattr(info, table)
         if pointer == ffi.NULL:
@@ -177,17 +178,6 @@ def _refuse(file: Path, problems: list[str]) -> None:
         str(file),
         problems,
     )
-
-
-def _name_problems(name: str, distribution: str | None) -> list[str]:
-    if not names.is_valid(name):
-        return [f"name {name!r}: expected a lower-case letter, then at most 31 of a-z, 0-9 and _"]
-    if name == names.ALIAS:
-        return [f"name {name!r} is the alias of whatever external provider there is: choose another"]
-    owner = names.OURS.get(name)
-    if owner is not None and distribution != owner:
-        return [f"name {name!r} is reserved for the package {owner}: choose another"]
-    return []
 
 
 def _missing_slots(native: Any) -> list[str]:

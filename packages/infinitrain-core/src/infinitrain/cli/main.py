@@ -20,6 +20,7 @@ COMMANDS = {
         "testing",
         "prove a provider library against the contract",
     ),
+    "new-provider": ("infinitrain.cli.new_provider", "", "write a package that makes a device of your own"),
 }
 EXAMPLES = """\
 examples:
