@@ -14,6 +14,7 @@ SOURCE = ROOT / "packages" / "infinitrain-core" / "src" / "infinitrain"
 ORDER = (
     "errors",
     "config",
+    "recording",
     "dtype",
     "_abi",
     "device",
@@ -26,6 +27,7 @@ ORDER = (
     "autograd",
     "random",
     "ops",
+    "program",
     "nn",
     "optim",
     "models",

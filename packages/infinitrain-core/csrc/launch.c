@@ -202,3 +202,15 @@ int32_t it_launch_8(const it_kernel *k, it_stream *s, const itp_value *attrs, it
   it_descriptor *const tensors[] = {a, b, c, d, e, f, g, h};
   return it_launch(k, s, attrs, tensors, 0, 0, 0);
 }
+
+/* Do recorded launches again, on a stream, under one entry. */
+int32_t it_replay(it_stream *s, itp_launch *launches, itp_launch *const *list, uint64_t n, uint64_t *done) {
+  const it_provider *p = s->device->provider;
+  const uint64_t before = __atomic_fetch_add(&last_tag, n, __ATOMIC_RELAXED);
+  for (uint64_t i = 0; i < n; ++i) {
+    launches[i].stream = s->handle;
+    launches[i].tag = before + 1 + i;
+  }
+  *done = 0;
+  CALL(p, s, NULL, "submit", p->kernels.submit(p->self, (const itp_launch *const *)list, n, done, err));
+}

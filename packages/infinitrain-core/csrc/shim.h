@@ -145,6 +145,7 @@ int32_t it_launch_4(const it_kernel *k, it_stream *s, const itp_value *attrs, it
 int32_t it_launch_8(const it_kernel *k, it_stream *s, const itp_value *attrs, it_descriptor *a,
                     it_descriptor *b, it_descriptor *c, it_descriptor *d, it_descriptor *e, it_descriptor *f,
                     it_descriptor *g, it_descriptor *h);
+int32_t it_replay(it_stream *s, itp_launch *launches, itp_launch *const *list, uint64_t n, uint64_t *done);
 /* [cdef-end] */
 
 #endif

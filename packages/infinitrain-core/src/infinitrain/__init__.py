@@ -108,6 +108,7 @@ from infinitrain.ops.unary import (
     square,
     tanh,
 )
+from infinitrain.program import compile
 from infinitrain.random import (
     Generator,
     bernoulli,
@@ -155,6 +156,7 @@ __all__ = [
     "chunk",
     "clamp",
     "clone",
+    "compile",
     "configure",
     "cos",
     "cross_entropy",

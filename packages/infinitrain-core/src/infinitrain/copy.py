@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from infinitrain import dtype as dtypes
+from infinitrain import recording
 from infinitrain._native import lib
 from infinitrain.device import Device
 from infinitrain.dispatch import launch
@@ -22,7 +23,7 @@ from infinitrain.memory import allocate, wrap_host
 from infinitrain.stream import current_stream
 from infinitrain.strided import Strided, compact_strides
 
-__all__ = ["copy_", "from_numpy", "host_view", "share_numpy", "to_numpy"]
+__all__ = ["copy_", "from_numpy", "host_view", "share_numpy", "to_numpy", "write_numpy"]
 
 
 def copy_(destination: Strided, source: Strided) -> None:
@@ -41,6 +42,8 @@ def copy_(destination: Strided, source: Strided) -> None:
     if destination.device == source.device:
         launch("Copy", (source,), (destination,))
         return
+    if recording.listener is not None:
+        recording.listener.host_read(f"a copy from {source.device} to {destination.device}")
     compact_source = _compact(source)
     if destination.is_contiguous():
         _move(destination, compact_source)
@@ -55,6 +58,8 @@ def to_numpy(source: Strided) -> npt.NDArray[Any]:
 
     bfloat16 becomes NumPy's `ml_dtypes.bfloat16`.
     """
+    if recording.listener is not None:
+        recording.listener.host_read("the host reads a tensor")
     result = np.empty(source.shape, source.dtype.numpy)
     if source.numel():
         compact = _compact(source)
@@ -74,7 +79,15 @@ def from_numpy(
     result = cls._empty(host.shape, dtypes.from_numpy(host.dtype), device)
     if host.nbytes:
         _leg(host.ctypes.data, None, _address(result), host.nbytes, device, to_host=False)
+        if recording.listener is not None:
+            recording.listener.uploaded(result, host.tobytes())
     return result
+
+
+def write_numpy(destination: Strided, array: npt.NDArray[Any]) -> None:
+    """Copy a C-contiguous NumPy array into a compact tensor of its size and dtype."""
+    if array.nbytes:
+        _leg(array.ctypes.data, None, _address(destination), array.nbytes, destination.device, to_host=False)
 
 
 def share_numpy(array: npt.NDArray[Any], device: Device, cls: type[Strided] = Strided) -> Any:
@@ -96,6 +109,8 @@ def host_view(source: Strided) -> npt.NDArray[Any]:
     device = source.device
     if not device.host_readable:
         raise ShapeError(f"a view of host memory: expected a device that the host can read, found {device}. Use .cpu()")
+    if recording.listener is not None:
+        recording.listener.host_read("the host looks into a tensor's memory")
     current_stream(device).synchronize()
     size = source.dtype.itemsize
     raw = _host_bytes(source.buffer.ptr, source.buffer.nbytes, source.buffer, read_only=source.buffer.read_only)

@@ -14,6 +14,7 @@ from infinitrain_capi.table import KernelRow, Operand
 from infinitrain_capi.table import load as load_table
 
 from infinitrain import dtype as dtypes
+from infinitrain import recording
 from infinitrain._abi.attributes import pack
 from infinitrain._abi.provider import Kernel
 from infinitrain._abi.status import last_message
@@ -54,6 +55,8 @@ def launch(name: str, inputs: Sequence[Strided | None], outputs: Sequence[Stride
     if kernel is not None:
         status = _submit(kernel, device, inputs, outputs, attributes)
         if not status:
+            if recording.listener is not None:
+                recording.listener.launched(kernel, inputs, outputs, attributes, 0)
             return
         if status == lib.IT_WANTS_WORKSPACE:
             status = _submit_checked(kernel, device, inputs, outputs, attributes)
@@ -106,11 +109,14 @@ def _submit_checked(
     stream = current_stream(device).native
     attrs = pack(kernel.row, attributes)
     tensors = [NULL if t is None else t.desc for t in (*inputs, *outputs)]
+    size = 0
     status: int = lib.it_launch(kernel.record, stream, attrs, tensors, 0, 0, 1)
     if status == lib.IT_WANTS_WORKSPACE:
         size = lib.it_wanted_workspace()
         workspace = allocate(size, device)
         status = lib.it_launch(kernel.record, stream, attrs, tensors, workspace.ptr, size, 1)
+    if recording.listener is not None and not status:
+        recording.listener.launched(kernel, inputs, outputs, attributes, size)
     return status
 
 

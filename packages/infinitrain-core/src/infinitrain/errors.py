@@ -38,6 +38,7 @@ __all__ = [
     "AbiMismatch",
     "AsyncError",
     "AutogradError",
+    "CaptureError",
     "CheckpointError",
     "ConfigError",
     "DTypeError",
@@ -171,6 +172,10 @@ class ReadOnlyError(InfinitrainError, ValueError):
 
 class AutogradError(InfinitrainError, RuntimeError):
     """A gradient was asked for that cannot be computed."""
+
+
+class CaptureError(InfinitrainError, RuntimeError):
+    """A function does what a recorded program cannot repeat, such as looking at a device's values."""
 
 
 class CheckpointError(InfinitrainError, RuntimeError):

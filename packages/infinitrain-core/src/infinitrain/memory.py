@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from infinitrain import config
+from infinitrain import config, recording
 from infinitrain._abi import registry
 from infinitrain._native import ffi, lib
 from infinitrain.device import Device
@@ -236,7 +236,7 @@ class Buffer:
     """
 
     __slots__ = (
-        *("_home", "_owner", "_pool", "_size", "_stream", "_users"),
+        *("__weakref__", "_home", "_owner", "_pool", "_size", "_stream", "_users"),
         *("allocated", "device", "nbytes", "ptr", "read_only", "version", "writer"),
     )
 
@@ -260,6 +260,8 @@ class Buffer:
             self._users = {stream, *(self._users or ())}
 
     def __del__(self) -> None:
+        if recording.listener is not None:
+            recording.listener.freed(self)
         home = self._home
         if home is not None:
             pool = self._pool
@@ -309,6 +311,8 @@ def allocate(nbytes: int, device: Device, *, pinned: bool = False) -> Buffer:
     allocated = pool.allocated = pool.allocated + size
     if allocated > pool.peak_allocated:
         pool.peak_allocated = allocated
+    if recording.listener is not None:
+        recording.listener.allocated(buffer)
     return buffer
 
 

@@ -10,8 +10,10 @@ import os
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from infinitrain import dtype as dt
+from infinitrain import recording
 from infinitrain.autograd.inplace import check_writable
 from infinitrain.copy import from_numpy
 from infinitrain.device import Device
@@ -113,9 +115,17 @@ def set_rng_state(state: dict[str, int]) -> None:
 
 def draw_state(count: int, device: Device, generator: Generator | None) -> Tensor:
     """Give the (2,) int64 operand for a draw of `count` elements, and advance the generator."""
-    words = (default_generator if generator is None else generator).take(count)
-    state: Tensor = from_numpy(np.array([_signed(word) for word in words], np.int64), device, None, Tensor)
+    source = default_generator if generator is None else generator
+    words = source.take(count)
+    state: Tensor = from_numpy(state_words(words), device, None, Tensor)
+    if recording.listener is not None:
+        recording.listener.drawn(state, source, words)
     return state
+
+
+def state_words(words: tuple[int, int]) -> npt.NDArray[np.int64]:
+    """Give (seed, offset) as kernels read them."""
+    return np.array([_signed(word) for word in words], np.int64)
 
 
 def _fill(kernel: str, y: Tensor, generator: Generator | None, **attrs: float) -> Tensor:

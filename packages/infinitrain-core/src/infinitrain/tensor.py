@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 
+from infinitrain import recording
 from infinitrain.copy import host_view, to_numpy
 from infinitrain.device import Device
 from infinitrain.dtype import DType
@@ -339,6 +340,8 @@ class Tensor(Strided, Vocabulary):
     @property
     def grad(self) -> Tensor | None:
         """The gradient collected for this leaf; the leaf owns it."""
+        if recording.listener is not None:
+            recording.listener.gradient(self, read=True)
         return self._grad
 
     @grad.setter
@@ -352,11 +355,13 @@ class Tensor(Strided, Vocabulary):
                 raise DTypeError(f"grad: expected {self.dtype.name}, found {value.dtype.name}")
             if found[2] != expected[2]:
                 raise DeviceMismatch(f"grad: expected a tensor on {self.device}, found one on {value.device}")
+        if recording.listener is not None:
+            recording.listener.gradient(self, read=False)
         self._grad = value
 
     @grad.deleter
     def grad(self) -> None:
-        self._grad = None
+        self.grad = None
 
     @property
     def data(self) -> Tensor:

@@ -58,6 +58,17 @@ def test_a_step_that_is_done_is_read_at_once(small_run, monkeypatch):
     assert order == ["queue 1", "read 1", "queue 2", "read 2"]
 
 
+def test_replayed_steps_leave_the_log_of_eager_ones(small_run, device):
+    settings = {"steps": 7, "eval_every": 4, "dropout": 0.1, "accumulate": 2, "device": device}
+    eager, replayed = (small_run(name, eager=name == "eager", **settings) for name in ("eager", "replayed"))
+    trainer(eager).run()
+    run = trainer(replayed)
+    run.run()
+
+    assert run._step.replays == 4
+    assert losses(replayed) == losses(eager)
+
+
 def test_accumulated_batches_equal_one_large_batch(small_run, device):
     one = trainer(small_run("one", batch_size=6, device=device))
     three = trainer(small_run("three", batch_size=2, accumulate=3, device=device))

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from sys import getrefcount
 from typing import Any
 
+from infinitrain import recording
 from infinitrain.autograd.function import ACCUMULATED, Edge, Node, freed_error
 from infinitrain.autograd.grad_mode import state
 from infinitrain.dispatch import launch
@@ -230,6 +231,8 @@ class Run:
 
     def _accumulate(self, leaf: Tensor, box: Box) -> None:
         """Store the first gradient, taken over if nobody else has it; add later ones in place."""
+        if recording.listener is not None:
+            recording.listener.gradient(leaf, read=True)
         if leaf._grad is None:
             if self.create_graph or (_exclusive(box, 0) and box[0].is_contiguous()):
                 leaf._grad = box[0]

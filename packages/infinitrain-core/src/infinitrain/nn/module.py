@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Self
 
+from infinitrain import recording
 from infinitrain.autograd import RemovableHandle, no_grad
 from infinitrain.device import Device
 from infinitrain.dtype import DType, parse
@@ -50,9 +51,16 @@ class Module:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run forward between the module's hooks."""
+        if recording.listener is not None:
+            recording.listener.called(self)
         if self._hooks is None:
             return self.forward(*args, **kwargs)
         return self._hooks.call(self, args, kwargs)
+
+    def _recorded_state(self) -> object:
+        """Give what a recorded program takes as given: the mode, the hooks, and where the own tensors are."""
+        own = [self.__dict__[name] for name in (*self._parameters, *self._buffers)]
+        return self.training, self._hooks, [None if tensor is None else tensor.buffer for tensor in own]
 
     # ---- registration ----
 
@@ -359,12 +367,11 @@ class Module:
 
 def clear_grad(parameter: Tensor, set_to_none: bool) -> None:
     """Drop a parameter's gradient, or fill it with zeros."""
-    grad = parameter.grad
-    if grad is None:
-        return
     if set_to_none:
         parameter.grad = None
-    else:
+        return
+    grad = parameter.grad
+    if grad is not None:
         with no_grad():
             grad.detach_().zero_()
 

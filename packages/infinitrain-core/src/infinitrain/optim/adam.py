@@ -5,6 +5,7 @@ from __future__ import annotations
 from infinitrain.dispatch import launch
 from infinitrain.dtype import float32, int64
 from infinitrain.optim.optimizer import Group, Optimizer, Parameters, State, check_range
+from infinitrain.recording import before_replay
 from infinitrain.tensor import Tensor
 
 __all__ = ["Adam", "AdamW"]
@@ -60,10 +61,10 @@ class AdamW(Optimizer):
         self, parameter: Tensor, grad: Tensor, group: Group, index: int, scale: Tensor | None, decay: float
     ) -> None:
         state = self._state_of(parameter, group)
-        state["step"] += 1
+        before_replay(lambda: _count(state))
         device = parameter.device
-        lr = self._cells.get(device, ("lr", index), group["lr"], float32)
-        step = self._cells.get(device, "step", state["step"], int64)
+        lr = self._cells.get(device, ("lr", index), lambda: group["lr"], float32)
+        step = self._cells.get(device, "step", lambda: state["step"], int64)
         beta1, beta2 = group["betas"]
         launch(
             "AdamAccumulateGrad",
@@ -97,9 +98,13 @@ class Adam(AdamW):
         if decay:
             grad = scaled(grad, scale)
             scale = None
-            rate = self._cells.get(parameter.device, ("decay", index), decay, float32)
+            rate = self._cells.get(parameter.device, ("decay", index), lambda: decay, float32)
             launch("AccumulateGrad", (parameter, rate), (grad,))
         self._launch(parameter, grad, group, index, scale, 0.0)
+
+
+def _count(state: State) -> None:
+    state["step"] += 1
 
 
 def scaled(grad: Tensor, scale: Tensor | None) -> Tensor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from infinitrain import recording
 from infinitrain.autograd import enable_grad, no_grad
 from infinitrain.device import Device
 from infinitrain.errors import CheckpointError, ConfigError, ShapeError
@@ -42,6 +43,7 @@ class Optimizer:
         self.param_groups = []
         self.state = {}
         self._cells = Cells()
+        self._loads = 0  # a recorded step holds the state from before a load
         given: list[Any] = [params] if isinstance(params, Tensor | Mapping) else list(params)
         if not given:
             raise ConfigError(f"{type(self).__name__}: expected parameters, found none")
@@ -125,6 +127,8 @@ class Optimizer:
         if grad_scale is not None and grad_scale.numel() != 1:
             raise ShapeError(f"step: expected a grad_scale of one element, found shape {grad_scale.shape}")
         scales: dict[Device, Tensor | None] = {}
+        if recording.listener is not None:
+            recording.listener.guard(self._fixed_settings)
         with no_grad():
             for index, group, parameter in self._walk():
                 grad = parameter.grad
@@ -136,6 +140,12 @@ class Optimizer:
                 self._update(parameter, grad, group, index, scales[device])
                 parameter._mark_written(type(self).__name__)
         return loss
+
+    def _fixed_settings(self) -> object:
+        """Give what a recorded step has taken from the groups for good: all but the learning rate, which it reads."""
+        fixed = {"lr", "initial_lr", *_LISTS}
+        settings = [{name: value for name, value in group.items() if name not in fixed} for group in self.param_groups]
+        return self._loads, [len(group["params"]) for group in self.param_groups], settings
 
     def _state_of(self, parameter: Tensor, group: Group) -> State:
         state = self.state.get(parameter)
@@ -188,6 +198,7 @@ class Optimizer:
         for group, setting in zip(self.param_groups, settings, strict=True):
             group.update(setting)
         self.state = loaded
+        self._loads += 1
 
     def _check_groups(self, groups: list[Group]) -> None:
         kind = type(self).__name__

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from infinitrain.dispatch import launch
 from infinitrain.dtype import float32
 from infinitrain.errors import ConfigError
@@ -64,13 +66,13 @@ class SGD(Optimizer):
         decay, momentum = group["weight_decay"], group["momentum"]
         device = parameter.device
 
-        def rate(name: str, value: float) -> Tensor:
-            return self._cells.get(device, (name, index), value, float32)
+        def rate(name: str, read: Callable[[], float]) -> Tensor:
+            return self._cells.get(device, (name, index), read, float32)
 
         if decay or scale is not None:
             grad = scaled(grad, scale)
         if decay:
-            launch("AccumulateGrad", (parameter, rate("decay", decay)), (grad,))
+            launch("AccumulateGrad", (parameter, rate("decay", lambda: decay)), (grad,))
         if momentum:
             first = parameter not in self.state
             buffer = self._state_of(parameter, group)["momentum_buffer"]
@@ -78,10 +80,10 @@ class SGD(Optimizer):
                 buffer.copy_(grad)
             else:
                 buffer.mul_(momentum)
-                launch("AccumulateGrad", (grad, rate("gain", 1.0 - group["dampening"])), (buffer,))
+                launch("AccumulateGrad", (grad, rate("gain", lambda: 1.0 - group["dampening"])), (buffer,))
             if group["nesterov"]:
                 grad = scaled(grad, None)
-                launch("AccumulateGrad", (buffer, rate("momentum", momentum)), (grad,))
+                launch("AccumulateGrad", (buffer, rate("momentum", lambda: momentum)), (grad,))
             else:
                 grad = buffer
-        launch("AccumulateGrad", (grad, rate("-lr", -group["lr"])), (parameter,))
+        launch("AccumulateGrad", (grad, rate("-lr", lambda: -group["lr"])), (parameter,))

@@ -18,7 +18,7 @@ __all__ = ["LearningOptions", "ObservingOptions", "RunOptions", "StepOptions", "
 #: What may differ between a run and its continuation without changing a number of the log.
 FREE = (
     *("device", "out", "overwrite", "resume", "keep_checkpoints", "checkpoint_every", "data", "vocabulary"),
-    *("prompt", "sample_tokens", "temperature", "top_k"),
+    *("prompt", "sample_tokens", "temperature", "top_k", "eager"),
 )
 
 
@@ -49,6 +49,9 @@ class RunOptions:
 
     keep_checkpoints: int = 2
     """How many of the newest checkpoints are kept."""
+
+    eager: bool = False
+    """Let Python run every step, instead of recording a step and replaying it; the numbers are the same."""
 
     seed: int = 1337
     """Fixes weights, batches, dropout and the sample: the same seed gives the same run."""

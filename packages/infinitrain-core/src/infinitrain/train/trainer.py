@@ -18,6 +18,7 @@ from infinitrain.memory import max_memory_allocated, reset_peak_memory_stats
 from infinitrain.models import GPT2, create
 from infinitrain.ops.create import tensor
 from infinitrain.optim import AdamW, clip_coefficient, warmup_cosine
+from infinitrain.program import compile
 from infinitrain.stream import synchronize
 from infinitrain.tensor import Tensor
 from infinitrain.train.config import TrainConfig
@@ -57,6 +58,7 @@ class Trainer:
         except BaseException:
             self.folder.close()
             raise
+        self._step = self._take_step if config.eager else compile(self._take_step)
         self.step = 0
         self.val_loss = math.nan
         self.seconds = 0.0
@@ -131,22 +133,29 @@ class Trainer:
     def _queue(self, step: int) -> QueuedStep:
         """Hand one optimizer step to the device: nothing here waits for it."""
         config, queued = self.config, QueuedStep(self.device, step + 1)
-        self.optimizer.zero_grad(set_to_none=True)
-        losses = []
-        for part in range(config.accumulate):
-            inputs, targets = self._to_device(self.train_batches.at(step * config.accumulate + part))
-            loss = self.model(inputs, targets)[1]  # nobody keeps the logits
-            # Every target counts, so the mean over the whole step is the mean of the parts' means.
-            share = loss if config.accumulate == 1 else loss * (1.0 / config.accumulate)
-            share.backward()
-            losses.append(loss.detach())
         lr = warmup_cosine(step, config.lr, config.warmup_steps, config.steps, config.min_lr)
         for group in self.optimizer.param_groups:
             group["lr"] = lr
-        norm, factor = clip_coefficient(self.model.parameters(), config.clip or math.inf)
-        self.optimizer.step(grad_scale=factor if config.clip else None)
+        first = step * config.accumulate
+        parts = [self._to_device(self.train_batches.at(first + part)) for part in range(config.accumulate)]
+        losses, norm = self._step(parts)
         queued.complete(lr, losses, norm)
         return queued
+
+    def _take_step(self, parts: list[tuple[Tensor, Tensor]]) -> tuple[list[Tensor], Tensor]:
+        """Update the model from the batches of one step; gives their losses and the norm of the gradient."""
+        config = self.config
+        self.optimizer.zero_grad(set_to_none=True)
+        losses = []
+        for inputs, targets in parts:
+            loss = self.model(inputs, targets)[1]  # nobody keeps the logits
+            # Every target counts, so the mean over the whole step is the mean of the parts' means.
+            share = loss if len(parts) == 1 else loss * (1.0 / len(parts))
+            share.backward()
+            losses.append(loss.detach())
+        norm, factor = clip_coefficient(self.model.parameters(), config.clip or math.inf)
+        self.optimizer.step(grad_scale=factor if config.clip else None)
+        return losses, norm
 
     def _record(self, queued: QueuedStep, display: Display, *, evaluates: bool = False) -> None:
         """Wait for a step, then log and show it.
