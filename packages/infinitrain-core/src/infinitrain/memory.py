@@ -183,7 +183,7 @@ class Pool:
     def empty_stream(self, stream: Stream) -> None:
         """Give what is cached for one stream back to the provider."""
         # A stream that has been closed did all its work before.
-        queue = stream if stream.native is not None else default_stream(self.device)
+        queue = default_stream(self.device) if stream.native is None else stream
         with self.lock:
             for home in list(self.bins(stream).values()):
                 while home:
@@ -222,8 +222,6 @@ def _empty_stream(stream: Stream) -> None:
 
 class Buffer:
     """A block of memory and the version of its contents; freed when the last tensor on it is gone.
-
-    Made by `allocate` and `wrap_host`.
 
     Attributes:
         ptr: The address, 0 for a buffer of no bytes.
@@ -328,8 +326,7 @@ def wrap_host(array: npt.NDArray[Any], device: Device) -> Buffer:
 
 def mem_info(device: Device | str) -> tuple[int, int]:
     """Give (free, total) bytes of a device; free is 0 where the provider cannot tell."""
-    target = Device(device)
-    return target.provider.memory_info(target.index)
+    return Device(device).provider.memory_info(Device(device).index)
 
 
 def memory_stats(device: Device | str) -> dict[str, int]:
