@@ -11,7 +11,7 @@
 #include "infinitrain/provider.h"
 
 /* clang-format off */
-#define ITP_KERNEL_COUNT 73
+#define ITP_KERNEL_COUNT 123
 
 /* X(name, version) for every kernel of the table, in its order. */
 #define ITP_KERNELS(X) \
@@ -47,14 +47,62 @@
   X(AddScalar, 1) \
   X(MulScalar, 1) \
   X(EqualsForward, 1) \
+  X(NeForward, 1) \
   X(LtForward, 1) \
   X(LeForward, 1) \
   X(GtForward, 1) \
   X(GeForward, 1) \
+  X(EqualsScalar, 1) \
+  X(NeScalar, 1) \
+  X(LtScalar, 1) \
+  X(LeScalar, 1) \
+  X(GtScalar, 1) \
+  X(GeScalar, 1) \
   X(AndForward, 1) \
   X(OrForward, 1) \
   X(NotForward, 1) \
   X(WhereForward, 1) \
+  X(ClampForward, 1) \
+  X(MaskForward, 1) \
+  X(TanForward, 1) \
+  X(AsinForward, 1) \
+  X(AcosForward, 1) \
+  X(AtanForward, 1) \
+  X(SinhForward, 1) \
+  X(CoshForward, 1) \
+  X(AsinhForward, 1) \
+  X(AcoshForward, 1) \
+  X(AtanhForward, 1) \
+  X(Expm1Forward, 1) \
+  X(Log1pForward, 1) \
+  X(Log2Forward, 1) \
+  X(Log10Forward, 1) \
+  X(ErfForward, 1) \
+  X(SoftplusForward, 1) \
+  X(LeakyReluForward, 1) \
+  X(Atan2Forward, 1) \
+  X(HypotForward, 1) \
+  X(LogaddexpForward, 1) \
+  X(SquareForward, 1) \
+  X(SignForward, 1) \
+  X(FloorForward, 1) \
+  X(CeilForward, 1) \
+  X(TruncForward, 1) \
+  X(RoundForward, 1) \
+  X(FmodForward, 1) \
+  X(CopysignForward, 1) \
+  X(NextafterForward, 1) \
+  X(SignbitForward, 1) \
+  X(IsNanForward, 1) \
+  X(IsInfForward, 1) \
+  X(IsFiniteForward, 1) \
+  X(XorForward, 1) \
+  X(BitwiseAndForward, 1) \
+  X(BitwiseOrForward, 1) \
+  X(BitwiseXorForward, 1) \
+  X(BitwiseNotForward, 1) \
+  X(LeftShiftForward, 1) \
+  X(RightShiftForward, 1) \
   X(SumForward, 1) \
   X(MeanForward, 1) \
   X(MaxForward, 1) \
@@ -86,6 +134,8 @@
   X(CausalSoftmaxBackward, 1) \
   X(GeluForward, 1) \
   X(GeluBackward, 1) \
+  X(SiluForward, 1) \
+  X(SiluBackward, 1) \
   X(LayerNormForward, 1) \
   X(LayerNormBackward, 1) \
 
@@ -128,14 +178,23 @@
   X(AddScalar, 1) \
   X(MulScalar, 1) \
   X(EqualsForward, 1) \
+  X(NeForward, 1) \
   X(LtForward, 1) \
   X(LeForward, 1) \
   X(GtForward, 1) \
   X(GeForward, 1) \
+  X(EqualsScalar, 1) \
+  X(NeScalar, 1) \
+  X(LtScalar, 1) \
+  X(LeScalar, 1) \
+  X(GtScalar, 1) \
+  X(GeScalar, 1) \
   X(AndForward, 1) \
   X(OrForward, 1) \
   X(NotForward, 1) \
   X(WhereForward, 1) \
+  X(ClampForward, 1) \
+  X(MaskForward, 1) \
   X(SumForward, 1) \
   X(MeanForward, 1) \
   X(MaxForward, 1) \
@@ -170,11 +229,52 @@
   X(CausalSoftmaxBackward, 1) \
   X(GeluForward, 1) \
   X(GeluBackward, 1) \
+  X(SiluForward, 1) \
+  X(SiluBackward, 1) \
   X(LayerNormForward, 1) \
   X(LayerNormBackward, 1) \
 
 #define ITP_KERNELS_UP_TO_TIER_2(X) ITP_KERNELS_UP_TO_TIER_1(X) ITP_KERNELS_OF_TIER_2(X)
 #define ITP_KERNELS_OF_TIER_3(X) \
+  X(TanForward, 1) \
+  X(AsinForward, 1) \
+  X(AcosForward, 1) \
+  X(AtanForward, 1) \
+  X(SinhForward, 1) \
+  X(CoshForward, 1) \
+  X(AsinhForward, 1) \
+  X(AcoshForward, 1) \
+  X(AtanhForward, 1) \
+  X(Expm1Forward, 1) \
+  X(Log1pForward, 1) \
+  X(Log2Forward, 1) \
+  X(Log10Forward, 1) \
+  X(ErfForward, 1) \
+  X(SoftplusForward, 1) \
+  X(LeakyReluForward, 1) \
+  X(Atan2Forward, 1) \
+  X(HypotForward, 1) \
+  X(LogaddexpForward, 1) \
+  X(SquareForward, 1) \
+  X(SignForward, 1) \
+  X(FloorForward, 1) \
+  X(CeilForward, 1) \
+  X(TruncForward, 1) \
+  X(RoundForward, 1) \
+  X(FmodForward, 1) \
+  X(CopysignForward, 1) \
+  X(NextafterForward, 1) \
+  X(SignbitForward, 1) \
+  X(IsNanForward, 1) \
+  X(IsInfForward, 1) \
+  X(IsFiniteForward, 1) \
+  X(XorForward, 1) \
+  X(BitwiseAndForward, 1) \
+  X(BitwiseOrForward, 1) \
+  X(BitwiseXorForward, 1) \
+  X(BitwiseNotForward, 1) \
+  X(LeftShiftForward, 1) \
+  X(RightShiftForward, 1) \
 
 #define ITP_KERNELS_UP_TO_TIER_3(X) ITP_KERNELS_UP_TO_TIER_2(X) ITP_KERNELS_OF_TIER_3(X)
 
@@ -802,6 +902,27 @@ static inline itp_status itp_unpack_EqualsForward(const itp_launch *l, itp_args_
   return ITP_OK;
 }
 
+#define ITP_DTYPES_NeForward 0x1fff
+#define ITP_ALLOWS_NeForward (ITP_K_STRIDED)
+static const char itp_schema_NeForward[] =
+    "NeForward(T a, T b) -> (bool y)";
+typedef struct itp_args_NeForward {
+  const itp_tensor *a;
+  const itp_tensor *b;
+  itp_tensor *y;
+} itp_args_NeForward;
+static inline itp_status itp_unpack_NeForward(const itp_launch *l, itp_args_NeForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 2, 1, 0)) return itp_bad_counts(l, "NeForward", 2, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->inputs[1] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "NeForward", "%s: %s", "a required tensor is missing", itp_schema_NeForward);
+  a->a = l->inputs[0];
+  a->b = l->inputs[1];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
 #define ITP_DTYPES_LtForward 0x1fff
 #define ITP_ALLOWS_LtForward (ITP_K_STRIDED)
 static const char itp_schema_LtForward[] =
@@ -886,6 +1007,138 @@ static inline itp_status itp_unpack_GeForward(const itp_launch *l, itp_args_GeFo
   return ITP_OK;
 }
 
+#define ITP_DTYPES_EqualsScalar 0x1fff
+#define ITP_ALLOWS_EqualsScalar (ITP_K_STRIDED)
+static const char itp_schema_EqualsScalar[] =
+    "EqualsScalar(T x, *, scalar value) -> (bool y)";
+typedef struct itp_args_EqualsScalar {
+  const itp_tensor *x;
+  itp_tensor *y;
+  const itp_value *value;
+} itp_args_EqualsScalar;
+static inline itp_status itp_unpack_EqualsScalar(const itp_launch *l, itp_args_EqualsScalar *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 1)) return itp_bad_counts(l, "EqualsScalar", 1, 1, 1, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "EqualsScalar", "%s: %s", "a required tensor is missing", itp_schema_EqualsScalar);
+  if (!((l->attrs[0].kind == ITP_V_I64 || l->attrs[0].kind == ITP_V_F64 || l->attrs[0].kind == ITP_V_BOOL)))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "EqualsScalar", "%s: %s", "an attribute is of another kind", itp_schema_EqualsScalar);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  a->value = &l->attrs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_NeScalar 0x1fff
+#define ITP_ALLOWS_NeScalar (ITP_K_STRIDED)
+static const char itp_schema_NeScalar[] =
+    "NeScalar(T x, *, scalar value) -> (bool y)";
+typedef struct itp_args_NeScalar {
+  const itp_tensor *x;
+  itp_tensor *y;
+  const itp_value *value;
+} itp_args_NeScalar;
+static inline itp_status itp_unpack_NeScalar(const itp_launch *l, itp_args_NeScalar *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 1)) return itp_bad_counts(l, "NeScalar", 1, 1, 1, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "NeScalar", "%s: %s", "a required tensor is missing", itp_schema_NeScalar);
+  if (!((l->attrs[0].kind == ITP_V_I64 || l->attrs[0].kind == ITP_V_F64 || l->attrs[0].kind == ITP_V_BOOL)))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "NeScalar", "%s: %s", "an attribute is of another kind", itp_schema_NeScalar);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  a->value = &l->attrs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_LtScalar 0x1fff
+#define ITP_ALLOWS_LtScalar (ITP_K_STRIDED)
+static const char itp_schema_LtScalar[] =
+    "LtScalar(T x, *, scalar value) -> (bool y)";
+typedef struct itp_args_LtScalar {
+  const itp_tensor *x;
+  itp_tensor *y;
+  const itp_value *value;
+} itp_args_LtScalar;
+static inline itp_status itp_unpack_LtScalar(const itp_launch *l, itp_args_LtScalar *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 1)) return itp_bad_counts(l, "LtScalar", 1, 1, 1, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "LtScalar", "%s: %s", "a required tensor is missing", itp_schema_LtScalar);
+  if (!((l->attrs[0].kind == ITP_V_I64 || l->attrs[0].kind == ITP_V_F64 || l->attrs[0].kind == ITP_V_BOOL)))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "LtScalar", "%s: %s", "an attribute is of another kind", itp_schema_LtScalar);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  a->value = &l->attrs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_LeScalar 0x1fff
+#define ITP_ALLOWS_LeScalar (ITP_K_STRIDED)
+static const char itp_schema_LeScalar[] =
+    "LeScalar(T x, *, scalar value) -> (bool y)";
+typedef struct itp_args_LeScalar {
+  const itp_tensor *x;
+  itp_tensor *y;
+  const itp_value *value;
+} itp_args_LeScalar;
+static inline itp_status itp_unpack_LeScalar(const itp_launch *l, itp_args_LeScalar *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 1)) return itp_bad_counts(l, "LeScalar", 1, 1, 1, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "LeScalar", "%s: %s", "a required tensor is missing", itp_schema_LeScalar);
+  if (!((l->attrs[0].kind == ITP_V_I64 || l->attrs[0].kind == ITP_V_F64 || l->attrs[0].kind == ITP_V_BOOL)))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "LeScalar", "%s: %s", "an attribute is of another kind", itp_schema_LeScalar);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  a->value = &l->attrs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_GtScalar 0x1fff
+#define ITP_ALLOWS_GtScalar (ITP_K_STRIDED)
+static const char itp_schema_GtScalar[] =
+    "GtScalar(T x, *, scalar value) -> (bool y)";
+typedef struct itp_args_GtScalar {
+  const itp_tensor *x;
+  itp_tensor *y;
+  const itp_value *value;
+} itp_args_GtScalar;
+static inline itp_status itp_unpack_GtScalar(const itp_launch *l, itp_args_GtScalar *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 1)) return itp_bad_counts(l, "GtScalar", 1, 1, 1, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "GtScalar", "%s: %s", "a required tensor is missing", itp_schema_GtScalar);
+  if (!((l->attrs[0].kind == ITP_V_I64 || l->attrs[0].kind == ITP_V_F64 || l->attrs[0].kind == ITP_V_BOOL)))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "GtScalar", "%s: %s", "an attribute is of another kind", itp_schema_GtScalar);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  a->value = &l->attrs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_GeScalar 0x1fff
+#define ITP_ALLOWS_GeScalar (ITP_K_STRIDED)
+static const char itp_schema_GeScalar[] =
+    "GeScalar(T x, *, scalar value) -> (bool y)";
+typedef struct itp_args_GeScalar {
+  const itp_tensor *x;
+  itp_tensor *y;
+  const itp_value *value;
+} itp_args_GeScalar;
+static inline itp_status itp_unpack_GeScalar(const itp_launch *l, itp_args_GeScalar *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 1)) return itp_bad_counts(l, "GeScalar", 1, 1, 1, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "GeScalar", "%s: %s", "a required tensor is missing", itp_schema_GeScalar);
+  if (!((l->attrs[0].kind == ITP_V_I64 || l->attrs[0].kind == ITP_V_F64 || l->attrs[0].kind == ITP_V_BOOL)))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "GeScalar", "%s: %s", "an attribute is of another kind", itp_schema_GeScalar);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  a->value = &l->attrs[0];
+  return ITP_OK;
+}
+
 #define ITP_DTYPES_AndForward 0x0
 #define ITP_ALLOWS_AndForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
 static const char itp_schema_AndForward[] =
@@ -966,6 +1219,805 @@ static inline itp_status itp_unpack_WhereForward(const itp_launch *l, itp_args_W
   a->condition = l->inputs[0];
   a->a = l->inputs[1];
   a->b = l->inputs[2];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_ClampForward 0x1ffe
+#define ITP_ALLOWS_ClampForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
+static const char itp_schema_ClampForward[] =
+    "ClampForward(T x, *, scalar min, scalar max) -> (T y)";
+typedef struct itp_args_ClampForward {
+  const itp_tensor *x;
+  itp_tensor *y;
+  const itp_value *min;
+  const itp_value *max;
+} itp_args_ClampForward;
+static inline itp_status itp_unpack_ClampForward(const itp_launch *l, itp_args_ClampForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 2)) return itp_bad_counts(l, "ClampForward", 1, 1, 2, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "ClampForward", "%s: %s", "a required tensor is missing", itp_schema_ClampForward);
+  if (!((l->attrs[0].kind == ITP_V_I64 || l->attrs[0].kind == ITP_V_F64 || l->attrs[0].kind == ITP_V_BOOL) &&
+        (l->attrs[1].kind == ITP_V_I64 || l->attrs[1].kind == ITP_V_F64 || l->attrs[1].kind == ITP_V_BOOL)))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "ClampForward", "%s: %s", "an attribute is of another kind", itp_schema_ClampForward);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  a->min = &l->attrs[0];
+  a->max = &l->attrs[1];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_MaskForward 0x1fff
+#define ITP_ALLOWS_MaskForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
+static const char itp_schema_MaskForward[] =
+    "MaskForward(T x, bool mask, *, scalar value) -> (T y)";
+typedef struct itp_args_MaskForward {
+  const itp_tensor *x;
+  const itp_tensor *mask;
+  itp_tensor *y;
+  const itp_value *value;
+} itp_args_MaskForward;
+static inline itp_status itp_unpack_MaskForward(const itp_launch *l, itp_args_MaskForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 2, 1, 1)) return itp_bad_counts(l, "MaskForward", 2, 1, 1, err);
+  if (!(l->inputs[0] != NULL &&
+        l->inputs[1] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "MaskForward", "%s: %s", "a required tensor is missing", itp_schema_MaskForward);
+  if (!((l->attrs[0].kind == ITP_V_I64 || l->attrs[0].kind == ITP_V_F64 || l->attrs[0].kind == ITP_V_BOOL)))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "MaskForward", "%s: %s", "an attribute is of another kind", itp_schema_MaskForward);
+  a->x = l->inputs[0];
+  a->mask = l->inputs[1];
+  a->y = l->outputs[0];
+  a->value = &l->attrs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_TanForward 0x1e00
+#define ITP_ALLOWS_TanForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
+static const char itp_schema_TanForward[] =
+    "TanForward(T x) -> (T y)";
+typedef struct itp_args_TanForward {
+  const itp_tensor *x;
+  itp_tensor *y;
+} itp_args_TanForward;
+static inline itp_status itp_unpack_TanForward(const itp_launch *l, itp_args_TanForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 0)) return itp_bad_counts(l, "TanForward", 1, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "TanForward", "%s: %s", "a required tensor is missing", itp_schema_TanForward);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_AsinForward 0x1e00
+#define ITP_ALLOWS_AsinForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
+static const char itp_schema_AsinForward[] =
+    "AsinForward(T x) -> (T y)";
+typedef struct itp_args_AsinForward {
+  const itp_tensor *x;
+  itp_tensor *y;
+} itp_args_AsinForward;
+static inline itp_status itp_unpack_AsinForward(const itp_launch *l, itp_args_AsinForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 0)) return itp_bad_counts(l, "AsinForward", 1, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "AsinForward", "%s: %s", "a required tensor is missing", itp_schema_AsinForward);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_AcosForward 0x1e00
+#define ITP_ALLOWS_AcosForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
+static const char itp_schema_AcosForward[] =
+    "AcosForward(T x) -> (T y)";
+typedef struct itp_args_AcosForward {
+  const itp_tensor *x;
+  itp_tensor *y;
+} itp_args_AcosForward;
+static inline itp_status itp_unpack_AcosForward(const itp_launch *l, itp_args_AcosForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 0)) return itp_bad_counts(l, "AcosForward", 1, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "AcosForward", "%s: %s", "a required tensor is missing", itp_schema_AcosForward);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_AtanForward 0x1e00
+#define ITP_ALLOWS_AtanForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
+static const char itp_schema_AtanForward[] =
+    "AtanForward(T x) -> (T y)";
+typedef struct itp_args_AtanForward {
+  const itp_tensor *x;
+  itp_tensor *y;
+} itp_args_AtanForward;
+static inline itp_status itp_unpack_AtanForward(const itp_launch *l, itp_args_AtanForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 0)) return itp_bad_counts(l, "AtanForward", 1, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "AtanForward", "%s: %s", "a required tensor is missing", itp_schema_AtanForward);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_SinhForward 0x1e00
+#define ITP_ALLOWS_SinhForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
+static const char itp_schema_SinhForward[] =
+    "SinhForward(T x) -> (T y)";
+typedef struct itp_args_SinhForward {
+  const itp_tensor *x;
+  itp_tensor *y;
+} itp_args_SinhForward;
+static inline itp_status itp_unpack_SinhForward(const itp_launch *l, itp_args_SinhForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 0)) return itp_bad_counts(l, "SinhForward", 1, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "SinhForward", "%s: %s", "a required tensor is missing", itp_schema_SinhForward);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_CoshForward 0x1e00
+#define ITP_ALLOWS_CoshForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
+static const char itp_schema_CoshForward[] =
+    "CoshForward(T x) -> (T y)";
+typedef struct itp_args_CoshForward {
+  const itp_tensor *x;
+  itp_tensor *y;
+} itp_args_CoshForward;
+static inline itp_status itp_unpack_CoshForward(const itp_launch *l, itp_args_CoshForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 0)) return itp_bad_counts(l, "CoshForward", 1, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "CoshForward", "%s: %s", "a required tensor is missing", itp_schema_CoshForward);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_AsinhForward 0x1e00
+#define ITP_ALLOWS_AsinhForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
+static const char itp_schema_AsinhForward[] =
+    "AsinhForward(T x) -> (T y)";
+typedef struct itp_args_AsinhForward {
+  const itp_tensor *x;
+  itp_tensor *y;
+} itp_args_AsinhForward;
+static inline itp_status itp_unpack_AsinhForward(const itp_launch *l, itp_args_AsinhForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 0)) return itp_bad_counts(l, "AsinhForward", 1, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "AsinhForward", "%s: %s", "a required tensor is missing", itp_schema_AsinhForward);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_AcoshForward 0x1e00
+#define ITP_ALLOWS_AcoshForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
+static const char itp_schema_AcoshForward[] =
+    "AcoshForward(T x) -> (T y)";
+typedef struct itp_args_AcoshForward {
+  const itp_tensor *x;
+  itp_tensor *y;
+} itp_args_AcoshForward;
+static inline itp_status itp_unpack_AcoshForward(const itp_launch *l, itp_args_AcoshForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 0)) return itp_bad_counts(l, "AcoshForward", 1, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "AcoshForward", "%s: %s", "a required tensor is missing", itp_schema_AcoshForward);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_AtanhForward 0x1e00
+#define ITP_ALLOWS_AtanhForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
+static const char itp_schema_AtanhForward[] =
+    "AtanhForward(T x) -> (T y)";
+typedef struct itp_args_AtanhForward {
+  const itp_tensor *x;
+  itp_tensor *y;
+} itp_args_AtanhForward;
+static inline itp_status itp_unpack_AtanhForward(const itp_launch *l, itp_args_AtanhForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 0)) return itp_bad_counts(l, "AtanhForward", 1, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "AtanhForward", "%s: %s", "a required tensor is missing", itp_schema_AtanhForward);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_Expm1Forward 0x1e00
+#define ITP_ALLOWS_Expm1Forward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
+static const char itp_schema_Expm1Forward[] =
+    "Expm1Forward(T x) -> (T y)";
+typedef struct itp_args_Expm1Forward {
+  const itp_tensor *x;
+  itp_tensor *y;
+} itp_args_Expm1Forward;
+static inline itp_status itp_unpack_Expm1Forward(const itp_launch *l, itp_args_Expm1Forward *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 0)) return itp_bad_counts(l, "Expm1Forward", 1, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "Expm1Forward", "%s: %s", "a required tensor is missing", itp_schema_Expm1Forward);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_Log1pForward 0x1e00
+#define ITP_ALLOWS_Log1pForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
+static const char itp_schema_Log1pForward[] =
+    "Log1pForward(T x) -> (T y)";
+typedef struct itp_args_Log1pForward {
+  const itp_tensor *x;
+  itp_tensor *y;
+} itp_args_Log1pForward;
+static inline itp_status itp_unpack_Log1pForward(const itp_launch *l, itp_args_Log1pForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 0)) return itp_bad_counts(l, "Log1pForward", 1, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "Log1pForward", "%s: %s", "a required tensor is missing", itp_schema_Log1pForward);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_Log2Forward 0x1e00
+#define ITP_ALLOWS_Log2Forward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
+static const char itp_schema_Log2Forward[] =
+    "Log2Forward(T x) -> (T y)";
+typedef struct itp_args_Log2Forward {
+  const itp_tensor *x;
+  itp_tensor *y;
+} itp_args_Log2Forward;
+static inline itp_status itp_unpack_Log2Forward(const itp_launch *l, itp_args_Log2Forward *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 0)) return itp_bad_counts(l, "Log2Forward", 1, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "Log2Forward", "%s: %s", "a required tensor is missing", itp_schema_Log2Forward);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_Log10Forward 0x1e00
+#define ITP_ALLOWS_Log10Forward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
+static const char itp_schema_Log10Forward[] =
+    "Log10Forward(T x) -> (T y)";
+typedef struct itp_args_Log10Forward {
+  const itp_tensor *x;
+  itp_tensor *y;
+} itp_args_Log10Forward;
+static inline itp_status itp_unpack_Log10Forward(const itp_launch *l, itp_args_Log10Forward *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 0)) return itp_bad_counts(l, "Log10Forward", 1, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "Log10Forward", "%s: %s", "a required tensor is missing", itp_schema_Log10Forward);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_ErfForward 0x1e00
+#define ITP_ALLOWS_ErfForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
+static const char itp_schema_ErfForward[] =
+    "ErfForward(T x) -> (T y)";
+typedef struct itp_args_ErfForward {
+  const itp_tensor *x;
+  itp_tensor *y;
+} itp_args_ErfForward;
+static inline itp_status itp_unpack_ErfForward(const itp_launch *l, itp_args_ErfForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 0)) return itp_bad_counts(l, "ErfForward", 1, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "ErfForward", "%s: %s", "a required tensor is missing", itp_schema_ErfForward);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_SoftplusForward 0x1e00
+#define ITP_ALLOWS_SoftplusForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
+static const char itp_schema_SoftplusForward[] =
+    "SoftplusForward(T x, *, f64 beta=1.0, f64 threshold=20.0) -> (T y)";
+typedef struct itp_args_SoftplusForward {
+  const itp_tensor *x;
+  itp_tensor *y;
+  double beta;
+  double threshold;
+} itp_args_SoftplusForward;
+static inline itp_status itp_unpack_SoftplusForward(const itp_launch *l, itp_args_SoftplusForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 2)) return itp_bad_counts(l, "SoftplusForward", 1, 1, 2, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "SoftplusForward", "%s: %s", "a required tensor is missing", itp_schema_SoftplusForward);
+  if (!(l->attrs[0].kind == ITP_V_F64 &&
+        l->attrs[1].kind == ITP_V_F64))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "SoftplusForward", "%s: %s", "an attribute is of another kind", itp_schema_SoftplusForward);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  a->beta = l->attrs[0].u.d;
+  a->threshold = l->attrs[1].u.d;
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_LeakyReluForward 0x1e00
+#define ITP_ALLOWS_LeakyReluForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
+static const char itp_schema_LeakyReluForward[] =
+    "LeakyReluForward(T x, *, f64 slope=0.01) -> (T y)";
+typedef struct itp_args_LeakyReluForward {
+  const itp_tensor *x;
+  itp_tensor *y;
+  double slope;
+} itp_args_LeakyReluForward;
+static inline itp_status itp_unpack_LeakyReluForward(const itp_launch *l, itp_args_LeakyReluForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 1)) return itp_bad_counts(l, "LeakyReluForward", 1, 1, 1, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "LeakyReluForward", "%s: %s", "a required tensor is missing", itp_schema_LeakyReluForward);
+  if (!(l->attrs[0].kind == ITP_V_F64))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "LeakyReluForward", "%s: %s", "an attribute is of another kind", itp_schema_LeakyReluForward);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  a->slope = l->attrs[0].u.d;
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_Atan2Forward 0x1e00
+#define ITP_ALLOWS_Atan2Forward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
+static const char itp_schema_Atan2Forward[] =
+    "Atan2Forward(T a, T b) -> (T y)";
+typedef struct itp_args_Atan2Forward {
+  const itp_tensor *a;
+  const itp_tensor *b;
+  itp_tensor *y;
+} itp_args_Atan2Forward;
+static inline itp_status itp_unpack_Atan2Forward(const itp_launch *l, itp_args_Atan2Forward *a, itp_error *err) {
+  if (!itp_counts_are(l, 2, 1, 0)) return itp_bad_counts(l, "Atan2Forward", 2, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->inputs[1] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "Atan2Forward", "%s: %s", "a required tensor is missing", itp_schema_Atan2Forward);
+  a->a = l->inputs[0];
+  a->b = l->inputs[1];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_HypotForward 0x1e00
+#define ITP_ALLOWS_HypotForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
+static const char itp_schema_HypotForward[] =
+    "HypotForward(T a, T b) -> (T y)";
+typedef struct itp_args_HypotForward {
+  const itp_tensor *a;
+  const itp_tensor *b;
+  itp_tensor *y;
+} itp_args_HypotForward;
+static inline itp_status itp_unpack_HypotForward(const itp_launch *l, itp_args_HypotForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 2, 1, 0)) return itp_bad_counts(l, "HypotForward", 2, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->inputs[1] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "HypotForward", "%s: %s", "a required tensor is missing", itp_schema_HypotForward);
+  a->a = l->inputs[0];
+  a->b = l->inputs[1];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_LogaddexpForward 0x1e00
+#define ITP_ALLOWS_LogaddexpForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
+static const char itp_schema_LogaddexpForward[] =
+    "LogaddexpForward(T a, T b) -> (T y)";
+typedef struct itp_args_LogaddexpForward {
+  const itp_tensor *a;
+  const itp_tensor *b;
+  itp_tensor *y;
+} itp_args_LogaddexpForward;
+static inline itp_status itp_unpack_LogaddexpForward(const itp_launch *l, itp_args_LogaddexpForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 2, 1, 0)) return itp_bad_counts(l, "LogaddexpForward", 2, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->inputs[1] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "LogaddexpForward", "%s: %s", "a required tensor is missing", itp_schema_LogaddexpForward);
+  a->a = l->inputs[0];
+  a->b = l->inputs[1];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_SquareForward 0x1ffe
+#define ITP_ALLOWS_SquareForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
+static const char itp_schema_SquareForward[] =
+    "SquareForward(T x) -> (T y)";
+typedef struct itp_args_SquareForward {
+  const itp_tensor *x;
+  itp_tensor *y;
+} itp_args_SquareForward;
+static inline itp_status itp_unpack_SquareForward(const itp_launch *l, itp_args_SquareForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 0)) return itp_bad_counts(l, "SquareForward", 1, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "SquareForward", "%s: %s", "a required tensor is missing", itp_schema_SquareForward);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_SignForward 0x1ffe
+#define ITP_ALLOWS_SignForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
+static const char itp_schema_SignForward[] =
+    "SignForward(T x) -> (T y)";
+typedef struct itp_args_SignForward {
+  const itp_tensor *x;
+  itp_tensor *y;
+} itp_args_SignForward;
+static inline itp_status itp_unpack_SignForward(const itp_launch *l, itp_args_SignForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 0)) return itp_bad_counts(l, "SignForward", 1, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "SignForward", "%s: %s", "a required tensor is missing", itp_schema_SignForward);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_FloorForward 0x1e00
+#define ITP_ALLOWS_FloorForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
+static const char itp_schema_FloorForward[] =
+    "FloorForward(T x) -> (T y)";
+typedef struct itp_args_FloorForward {
+  const itp_tensor *x;
+  itp_tensor *y;
+} itp_args_FloorForward;
+static inline itp_status itp_unpack_FloorForward(const itp_launch *l, itp_args_FloorForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 0)) return itp_bad_counts(l, "FloorForward", 1, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "FloorForward", "%s: %s", "a required tensor is missing", itp_schema_FloorForward);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_CeilForward 0x1e00
+#define ITP_ALLOWS_CeilForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
+static const char itp_schema_CeilForward[] =
+    "CeilForward(T x) -> (T y)";
+typedef struct itp_args_CeilForward {
+  const itp_tensor *x;
+  itp_tensor *y;
+} itp_args_CeilForward;
+static inline itp_status itp_unpack_CeilForward(const itp_launch *l, itp_args_CeilForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 0)) return itp_bad_counts(l, "CeilForward", 1, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "CeilForward", "%s: %s", "a required tensor is missing", itp_schema_CeilForward);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_TruncForward 0x1e00
+#define ITP_ALLOWS_TruncForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
+static const char itp_schema_TruncForward[] =
+    "TruncForward(T x) -> (T y)";
+typedef struct itp_args_TruncForward {
+  const itp_tensor *x;
+  itp_tensor *y;
+} itp_args_TruncForward;
+static inline itp_status itp_unpack_TruncForward(const itp_launch *l, itp_args_TruncForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 0)) return itp_bad_counts(l, "TruncForward", 1, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "TruncForward", "%s: %s", "a required tensor is missing", itp_schema_TruncForward);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_RoundForward 0x1e00
+#define ITP_ALLOWS_RoundForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
+static const char itp_schema_RoundForward[] =
+    "RoundForward(T x) -> (T y)";
+typedef struct itp_args_RoundForward {
+  const itp_tensor *x;
+  itp_tensor *y;
+} itp_args_RoundForward;
+static inline itp_status itp_unpack_RoundForward(const itp_launch *l, itp_args_RoundForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 0)) return itp_bad_counts(l, "RoundForward", 1, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "RoundForward", "%s: %s", "a required tensor is missing", itp_schema_RoundForward);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_FmodForward 0x1ffe
+#define ITP_ALLOWS_FmodForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
+static const char itp_schema_FmodForward[] =
+    "FmodForward(T a, T b) -> (T y)";
+typedef struct itp_args_FmodForward {
+  const itp_tensor *a;
+  const itp_tensor *b;
+  itp_tensor *y;
+} itp_args_FmodForward;
+static inline itp_status itp_unpack_FmodForward(const itp_launch *l, itp_args_FmodForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 2, 1, 0)) return itp_bad_counts(l, "FmodForward", 2, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->inputs[1] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "FmodForward", "%s: %s", "a required tensor is missing", itp_schema_FmodForward);
+  a->a = l->inputs[0];
+  a->b = l->inputs[1];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_CopysignForward 0x1e00
+#define ITP_ALLOWS_CopysignForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
+static const char itp_schema_CopysignForward[] =
+    "CopysignForward(T a, T b) -> (T y)";
+typedef struct itp_args_CopysignForward {
+  const itp_tensor *a;
+  const itp_tensor *b;
+  itp_tensor *y;
+} itp_args_CopysignForward;
+static inline itp_status itp_unpack_CopysignForward(const itp_launch *l, itp_args_CopysignForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 2, 1, 0)) return itp_bad_counts(l, "CopysignForward", 2, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->inputs[1] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "CopysignForward", "%s: %s", "a required tensor is missing", itp_schema_CopysignForward);
+  a->a = l->inputs[0];
+  a->b = l->inputs[1];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_NextafterForward 0x1e00
+#define ITP_ALLOWS_NextafterForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
+static const char itp_schema_NextafterForward[] =
+    "NextafterForward(T a, T b) -> (T y)";
+typedef struct itp_args_NextafterForward {
+  const itp_tensor *a;
+  const itp_tensor *b;
+  itp_tensor *y;
+} itp_args_NextafterForward;
+static inline itp_status itp_unpack_NextafterForward(const itp_launch *l, itp_args_NextafterForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 2, 1, 0)) return itp_bad_counts(l, "NextafterForward", 2, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->inputs[1] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "NextafterForward", "%s: %s", "a required tensor is missing", itp_schema_NextafterForward);
+  a->a = l->inputs[0];
+  a->b = l->inputs[1];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_SignbitForward 0x1e00
+#define ITP_ALLOWS_SignbitForward (ITP_K_STRIDED)
+static const char itp_schema_SignbitForward[] =
+    "SignbitForward(T x) -> (bool y)";
+typedef struct itp_args_SignbitForward {
+  const itp_tensor *x;
+  itp_tensor *y;
+} itp_args_SignbitForward;
+static inline itp_status itp_unpack_SignbitForward(const itp_launch *l, itp_args_SignbitForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 0)) return itp_bad_counts(l, "SignbitForward", 1, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "SignbitForward", "%s: %s", "a required tensor is missing", itp_schema_SignbitForward);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_IsNanForward 0x1e00
+#define ITP_ALLOWS_IsNanForward (ITP_K_STRIDED)
+static const char itp_schema_IsNanForward[] =
+    "IsNanForward(T x) -> (bool y)";
+typedef struct itp_args_IsNanForward {
+  const itp_tensor *x;
+  itp_tensor *y;
+} itp_args_IsNanForward;
+static inline itp_status itp_unpack_IsNanForward(const itp_launch *l, itp_args_IsNanForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 0)) return itp_bad_counts(l, "IsNanForward", 1, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "IsNanForward", "%s: %s", "a required tensor is missing", itp_schema_IsNanForward);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_IsInfForward 0x1e00
+#define ITP_ALLOWS_IsInfForward (ITP_K_STRIDED)
+static const char itp_schema_IsInfForward[] =
+    "IsInfForward(T x) -> (bool y)";
+typedef struct itp_args_IsInfForward {
+  const itp_tensor *x;
+  itp_tensor *y;
+} itp_args_IsInfForward;
+static inline itp_status itp_unpack_IsInfForward(const itp_launch *l, itp_args_IsInfForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 0)) return itp_bad_counts(l, "IsInfForward", 1, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "IsInfForward", "%s: %s", "a required tensor is missing", itp_schema_IsInfForward);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_IsFiniteForward 0x1e00
+#define ITP_ALLOWS_IsFiniteForward (ITP_K_STRIDED)
+static const char itp_schema_IsFiniteForward[] =
+    "IsFiniteForward(T x) -> (bool y)";
+typedef struct itp_args_IsFiniteForward {
+  const itp_tensor *x;
+  itp_tensor *y;
+} itp_args_IsFiniteForward;
+static inline itp_status itp_unpack_IsFiniteForward(const itp_launch *l, itp_args_IsFiniteForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 0)) return itp_bad_counts(l, "IsFiniteForward", 1, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "IsFiniteForward", "%s: %s", "a required tensor is missing", itp_schema_IsFiniteForward);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_XorForward 0x0
+#define ITP_ALLOWS_XorForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
+static const char itp_schema_XorForward[] =
+    "XorForward(bool a, bool b) -> (bool y)";
+typedef struct itp_args_XorForward {
+  const itp_tensor *a;
+  const itp_tensor *b;
+  itp_tensor *y;
+} itp_args_XorForward;
+static inline itp_status itp_unpack_XorForward(const itp_launch *l, itp_args_XorForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 2, 1, 0)) return itp_bad_counts(l, "XorForward", 2, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->inputs[1] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "XorForward", "%s: %s", "a required tensor is missing", itp_schema_XorForward);
+  a->a = l->inputs[0];
+  a->b = l->inputs[1];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_BitwiseAndForward 0x1fe
+#define ITP_ALLOWS_BitwiseAndForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
+static const char itp_schema_BitwiseAndForward[] =
+    "BitwiseAndForward(T a, T b) -> (T y)";
+typedef struct itp_args_BitwiseAndForward {
+  const itp_tensor *a;
+  const itp_tensor *b;
+  itp_tensor *y;
+} itp_args_BitwiseAndForward;
+static inline itp_status itp_unpack_BitwiseAndForward(const itp_launch *l, itp_args_BitwiseAndForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 2, 1, 0)) return itp_bad_counts(l, "BitwiseAndForward", 2, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->inputs[1] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "BitwiseAndForward", "%s: %s", "a required tensor is missing", itp_schema_BitwiseAndForward);
+  a->a = l->inputs[0];
+  a->b = l->inputs[1];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_BitwiseOrForward 0x1fe
+#define ITP_ALLOWS_BitwiseOrForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
+static const char itp_schema_BitwiseOrForward[] =
+    "BitwiseOrForward(T a, T b) -> (T y)";
+typedef struct itp_args_BitwiseOrForward {
+  const itp_tensor *a;
+  const itp_tensor *b;
+  itp_tensor *y;
+} itp_args_BitwiseOrForward;
+static inline itp_status itp_unpack_BitwiseOrForward(const itp_launch *l, itp_args_BitwiseOrForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 2, 1, 0)) return itp_bad_counts(l, "BitwiseOrForward", 2, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->inputs[1] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "BitwiseOrForward", "%s: %s", "a required tensor is missing", itp_schema_BitwiseOrForward);
+  a->a = l->inputs[0];
+  a->b = l->inputs[1];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_BitwiseXorForward 0x1fe
+#define ITP_ALLOWS_BitwiseXorForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
+static const char itp_schema_BitwiseXorForward[] =
+    "BitwiseXorForward(T a, T b) -> (T y)";
+typedef struct itp_args_BitwiseXorForward {
+  const itp_tensor *a;
+  const itp_tensor *b;
+  itp_tensor *y;
+} itp_args_BitwiseXorForward;
+static inline itp_status itp_unpack_BitwiseXorForward(const itp_launch *l, itp_args_BitwiseXorForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 2, 1, 0)) return itp_bad_counts(l, "BitwiseXorForward", 2, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->inputs[1] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "BitwiseXorForward", "%s: %s", "a required tensor is missing", itp_schema_BitwiseXorForward);
+  a->a = l->inputs[0];
+  a->b = l->inputs[1];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_BitwiseNotForward 0x1fe
+#define ITP_ALLOWS_BitwiseNotForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
+static const char itp_schema_BitwiseNotForward[] =
+    "BitwiseNotForward(T x) -> (T y)";
+typedef struct itp_args_BitwiseNotForward {
+  const itp_tensor *x;
+  itp_tensor *y;
+} itp_args_BitwiseNotForward;
+static inline itp_status itp_unpack_BitwiseNotForward(const itp_launch *l, itp_args_BitwiseNotForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 0)) return itp_bad_counts(l, "BitwiseNotForward", 1, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "BitwiseNotForward", "%s: %s", "a required tensor is missing", itp_schema_BitwiseNotForward);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_LeftShiftForward 0x1fe
+#define ITP_ALLOWS_LeftShiftForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
+static const char itp_schema_LeftShiftForward[] =
+    "LeftShiftForward(T a, T b) -> (T y)";
+typedef struct itp_args_LeftShiftForward {
+  const itp_tensor *a;
+  const itp_tensor *b;
+  itp_tensor *y;
+} itp_args_LeftShiftForward;
+static inline itp_status itp_unpack_LeftShiftForward(const itp_launch *l, itp_args_LeftShiftForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 2, 1, 0)) return itp_bad_counts(l, "LeftShiftForward", 2, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->inputs[1] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "LeftShiftForward", "%s: %s", "a required tensor is missing", itp_schema_LeftShiftForward);
+  a->a = l->inputs[0];
+  a->b = l->inputs[1];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_RightShiftForward 0x1fe
+#define ITP_ALLOWS_RightShiftForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
+static const char itp_schema_RightShiftForward[] =
+    "RightShiftForward(T a, T b) -> (T y)";
+typedef struct itp_args_RightShiftForward {
+  const itp_tensor *a;
+  const itp_tensor *b;
+  itp_tensor *y;
+} itp_args_RightShiftForward;
+static inline itp_status itp_unpack_RightShiftForward(const itp_launch *l, itp_args_RightShiftForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 2, 1, 0)) return itp_bad_counts(l, "RightShiftForward", 2, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->inputs[1] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "RightShiftForward", "%s: %s", "a required tensor is missing", itp_schema_RightShiftForward);
+  a->a = l->inputs[0];
+  a->b = l->inputs[1];
   a->y = l->outputs[0];
   return ITP_OK;
 }
@@ -1709,6 +2761,45 @@ static inline itp_status itp_unpack_GeluBackward(const itp_launch *l, itp_args_G
   a->grad = l->inputs[1];
   a->dx = l->outputs[0];
   a->tanh = l->attrs[0].u.i != 0;
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_SiluForward 0x1e00
+#define ITP_ALLOWS_SiluForward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
+static const char itp_schema_SiluForward[] =
+    "SiluForward(T x) -> (T y)";
+typedef struct itp_args_SiluForward {
+  const itp_tensor *x;
+  itp_tensor *y;
+} itp_args_SiluForward;
+static inline itp_status itp_unpack_SiluForward(const itp_launch *l, itp_args_SiluForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 0)) return itp_bad_counts(l, "SiluForward", 1, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "SiluForward", "%s: %s", "a required tensor is missing", itp_schema_SiluForward);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_SiluBackward 0x1e00
+#define ITP_ALLOWS_SiluBackward (ITP_K_STRIDED | ITP_K_MAY_ALIAS)
+static const char itp_schema_SiluBackward[] =
+    "SiluBackward(T x, T grad) -> (T dx)";
+typedef struct itp_args_SiluBackward {
+  const itp_tensor *x;
+  const itp_tensor *grad;
+  itp_tensor *dx;
+} itp_args_SiluBackward;
+static inline itp_status itp_unpack_SiluBackward(const itp_launch *l, itp_args_SiluBackward *a, itp_error *err) {
+  if (!itp_counts_are(l, 2, 1, 0)) return itp_bad_counts(l, "SiluBackward", 2, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->inputs[1] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "SiluBackward", "%s: %s", "a required tensor is missing", itp_schema_SiluBackward);
+  a->x = l->inputs[0];
+  a->grad = l->inputs[1];
+  a->dx = l->outputs[0];
   return ITP_OK;
 }
 

@@ -1,115 +1,7 @@
-/* Elementwise kernels: one expression each, written once for all dtypes.
- *
- * A block function works on arrays of one class (block.h); `apply` walks over the tensors and feeds it.
- * Integer arithmetic is done modulo 2^64 and cut when stored, which is two's complement wrapping at every
- * width. */
-#include <math.h>
-#include <tgmath.h>
+/* Elementwise kernels: one expression each, written once for all dtypes (map.h). */
+#include <string.h>
 
-#include "block.h"
-
-typedef void (*block_fn)(int64_t n, const void *const *in, void *out);
-typedef block_fn block_set[4]; /* by ref_class; NULL where the kernel is not defined */
-
-/* tensors: n_in operands and the result, each read or written as its dtype; `constant` is one more operand.
- */
-static itp_status map(const char *name, const block_set blocks, ref_class kind,
-                      const itp_tensor *const *tensors, const int *dtypes, int n_in, const void *constant,
-                      itp_error *err) {
-  const ref_class result = dtypes[n_in] == ITP_DT_BOOL ? REF_U64 : kind;
-  const void *in[ITP_MAX_OPERANDS + 1];
-  ref_buffer rooms[ITP_MAX_OPERANDS];
-  itp_strided it;
-  REF_REQUIRE(name, blocks[kind] != NULL, "the dtype is not among those of the kernel");
-  REF_REQUIRE(name, itp_strided_begin(&it, tensors, n_in + 1), "operands of equal shapes expected");
-  in[n_in] = constant;
-  for (; it.count > 0; itp_strided_next(&it)) {
-    for (int64_t i = 0; i < it.count; i += REF_BLOCK) {
-      const int64_t n = ref_min(it.count - i, REF_BLOCK);
-      for (int k = 0; k < n_in; ++k) {
-        in[k] = ref_load(&rooms[k], dtypes[k], it.data[k] + i * it.step[k], it.step[k], n);
-      }
-      char *data = it.data[n_in] + i * it.step[n_in];
-      void *out = ref_target(&rooms[n_in], dtypes[n_in], data, it.step[n_in]);
-      blocks[kind](n, in, out);
-      ref_store(dtypes[n_in], data, it.step[n_in], result, out, n);
-    }
-  }
-  return ITP_OK;
-}
-
-/* The usual case: all inputs, then the first output, each as what it is. */
-static itp_status apply(const char *name, const block_set blocks, const itp_launch *l, const void *constant,
-                        itp_error *err) {
-  const itp_tensor *tensors[ITP_MAX_OPERANDS];
-  int dtypes[ITP_MAX_OPERANDS];
-  const int n = (int)l->n_inputs;
-  for (int k = 0; k <= n; ++k) {
-    tensors[k] = k < n ? l->inputs[k] : l->outputs[0];
-    dtypes[k] = itp_dtype_bit(tensors[k]->dtype);
-  }
-  return map(name, blocks, ref_class_of(dtypes[0]), tensors, dtypes, n, constant, err);
-}
-
-/* `real` is the computing type inside an expression of x, or of a and b. */
-#define UNARY(Name, kind, type, expression)                                \
-  static void Name##_##kind(int64_t n, const void *const *in, void *out) { \
-    typedef type real;                                                     \
-    const real *px = (const real *)in[0];                                  \
-    real *py = (real *)out;                                                \
-    REF_INDEPENDENT for (int64_t i = 0; i < n; ++i) {                      \
-      const real x = px[i];                                                \
-      py[i] = (real)(expression);                                          \
-    }                                                                      \
-  }
-#define BINARY(Name, kind, type, result, expression)                       \
-  static void Name##_##kind(int64_t n, const void *const *in, void *out) { \
-    typedef type real;                                                     \
-    const real *pa = (const real *)in[0], *pb = (const real *)in[1];       \
-    result *py = (result *)out;                                            \
-    REF_INDEPENDENT for (int64_t i = 0; i < n; ++i) {                      \
-      const real a = pa[i], b = pb[i];                                     \
-      py[i] = (result)(expression);                                        \
-    }                                                                      \
-  }
-#define KERNEL(Name)                                  \
-  REF_KERNEL(Name) {                                  \
-    REF_UNPACK(Name)                                  \
-    (void)a;                                          \
-    return apply(#Name, Name##_blocks, l, NULL, err); \
-  }
-#define UNARY_FLOATS_BLOCKS(Name, expression) \
-  UNARY(Name, f32, float, expression)         \
-  UNARY(Name, f64, double, expression)        \
-  static const block_set Name##_blocks = {Name##_f32, Name##_f64, NULL, NULL};
-#define UNARY_FLOATS(Name, expression) UNARY_FLOATS_BLOCKS(Name, expression) KERNEL(Name)
-#define UNARY_NUMERIC(Name, of_float, of_signed, of_unsigned)                              \
-  UNARY(Name, f32, float, of_float)                                                        \
-  UNARY(Name, f64, double, of_float)                                                       \
-  UNARY(Name, i64, int64_t, of_signed)                                                     \
-  UNARY(Name, u64, uint64_t, of_unsigned)                                                  \
-  static const block_set Name##_blocks = {Name##_f32, Name##_f64, Name##_i64, Name##_u64}; \
-  KERNEL(Name)
-#define BINARY_FLOATS_BLOCKS(Name, expression)  \
-  BINARY(Name, f32, float, float, expression)   \
-  BINARY(Name, f64, double, double, expression) \
-  static const block_set Name##_blocks = {Name##_f32, Name##_f64, NULL, NULL};
-#define BINARY_FLOATS(Name, expression) BINARY_FLOATS_BLOCKS(Name, expression) KERNEL(Name)
-#define BINARY_NUMERIC_BLOCKS(Name, of_float, of_signed, of_unsigned) \
-  BINARY(Name, f32, float, float, of_float)                           \
-  BINARY(Name, f64, double, double, of_float)                         \
-  BINARY(Name, i64, int64_t, int64_t, of_signed)                      \
-  BINARY(Name, u64, uint64_t, uint64_t, of_unsigned)                  \
-  static const block_set Name##_blocks = {Name##_f32, Name##_f64, Name##_i64, Name##_u64};
-#define BINARY_NUMERIC(Name, of_float, of_signed, of_unsigned) \
-  BINARY_NUMERIC_BLOCKS(Name, of_float, of_signed, of_unsigned) KERNEL(Name)
-#define COMPARISON(Name, expression)                                                       \
-  BINARY(Name, f32, float, uint64_t, expression)                                           \
-  BINARY(Name, f64, double, uint64_t, expression)                                          \
-  BINARY(Name, i64, int64_t, uint64_t, expression)                                         \
-  BINARY(Name, u64, uint64_t, uint64_t, expression)                                        \
-  static const block_set Name##_blocks = {Name##_f32, Name##_f64, Name##_i64, Name##_u64}; \
-  KERNEL(Name)
+#include "map.h"
 
 /* ---- of one operand ---------------------------------------------------------------------------- */
 
@@ -156,18 +48,34 @@ UNARY_FLOATS_BLOCKS(GeluTanh, x *TANH_SHARE(x))
 UNARY_FLOATS_BLOCKS(GeluErf, x *NORMAL_CDF(x))
 BINARY(GeluTanhBackward, f32, float, float, b *gelu_tanh_slope_f32(a))
 BINARY(GeluTanhBackward, f64, double, double, b *gelu_tanh_slope_f64(a))
-static const block_set GeluTanhBackward_blocks = {GeluTanhBackward_f32, GeluTanhBackward_f64, NULL, NULL};
+static const ref_block_set GeluTanhBackward_blocks = {GeluTanhBackward_f32, GeluTanhBackward_f64, NULL, NULL};
 BINARY_FLOATS_BLOCKS(GeluErfBackward, b *(NORMAL_CDF(a) + a * NORMAL_DENSITY(a)))
 
 REF_KERNEL(GeluForward) {
   REF_UNPACK(GeluForward)
-  return apply("GeluForward", a.tanh ? GeluTanh_blocks : GeluErf_blocks, l, NULL, err);
+  return ref_apply("GeluForward", a.tanh ? GeluTanh_blocks : GeluErf_blocks, l, NULL, err);
 }
 
 REF_KERNEL(GeluBackward) {
   REF_UNPACK(GeluBackward)
-  return apply("GeluBackward", a.tanh ? GeluTanhBackward_blocks : GeluErfBackward_blocks, l, NULL, err);
+  return ref_apply("GeluBackward", a.tanh ? GeluTanhBackward_blocks : GeluErfBackward_blocks, l, NULL, err);
 }
+
+/* ---- SiLU: Elfwing, Uchibe and Doya 2017, arXiv:1702.03118 -------------------------------------- */
+
+UNARY_FLOATS(SiluForward, x / (1 + exp(-x)))
+
+#define SILU_SLOPE(kind, type)            \
+  static type silu_slope_##kind(type x) { \
+    const type s = 1 / (1 + exp(-x));     \
+    return s * (1 + x * (1 - s));         \
+  }
+SILU_SLOPE(f32, float)
+SILU_SLOPE(f64, double)
+BINARY(SiluBackward, f32, float, float, b *silu_slope_f32(a))
+BINARY(SiluBackward, f64, double, double, b *silu_slope_f64(a))
+static const ref_block_set SiluBackward_blocks = {SiluBackward_f32, SiluBackward_f64, NULL, NULL};
+KERNEL(SiluBackward)
 
 /* ---- of two operands --------------------------------------------------------------------------- */
 
@@ -212,16 +120,16 @@ BINARY(FloorDivideForward, f32, float, float, quotient_f32(a, b))
 BINARY(FloorDivideForward, f64, double, double, quotient_f64(a, b))
 BINARY(FloorDivideForward, i64, int64_t, int64_t, quotient_i64(a, b))
 BINARY(FloorDivideForward, u64, uint64_t, uint64_t, b == 0 ? 0 : a / b)
-static const block_set FloorDivideForward_blocks = {FloorDivideForward_f32, FloorDivideForward_f64,
-                                                    FloorDivideForward_i64, FloorDivideForward_u64};
+static const ref_block_set FloorDivideForward_blocks = {FloorDivideForward_f32, FloorDivideForward_f64,
+                                                        FloorDivideForward_i64, FloorDivideForward_u64};
 KERNEL(FloorDivideForward)
 
 BINARY(RemainderForward, f32, float, float, remainder_f32(a, b))
 BINARY(RemainderForward, f64, double, double, remainder_f64(a, b))
 BINARY(RemainderForward, i64, int64_t, int64_t, remainder_i64(a, b))
 BINARY(RemainderForward, u64, uint64_t, uint64_t, b == 0 ? 0 : a % b)
-static const block_set RemainderForward_blocks = {RemainderForward_f32, RemainderForward_f64,
-                                                  RemainderForward_i64, RemainderForward_u64};
+static const ref_block_set RemainderForward_blocks = {RemainderForward_f32, RemainderForward_f64,
+                                                      RemainderForward_i64, RemainderForward_u64};
 KERNEL(RemainderForward)
 
 /* By squaring, modulo 2^64. */
@@ -241,11 +149,11 @@ static int64_t power_i64(int64_t a, int64_t b) {
 BINARY_NUMERIC(PowForward, pow(a, b), power_i64(a, b), power_u64(a, b))
 
 /* With a number: a block of it is the second operand. */
-static itp_status apply_scalar(const char *name, const block_set blocks, const itp_launch *l,
+static itp_status apply_scalar(const char *name, const ref_block_set blocks, const itp_launch *l,
                                const itp_value *value, itp_error *err) {
   ref_buffer room;
   ref_broadcast_scalar(&room, itp_dtype_bit(l->inputs[0]->dtype), value);
-  return apply(name, blocks, l, &room, err);
+  return ref_apply(name, blocks, l, &room, err);
 }
 
 REF_KERNEL(AddScalar) {
@@ -261,21 +169,40 @@ REF_KERNEL(MulScalar) {
 /* ---- comparison and logic ---------------------------------------------------------------------- */
 
 COMPARISON(EqualsForward, a == b)
+COMPARISON(NeForward, a != b)
 COMPARISON(LtForward, a < b)
 COMPARISON(LeForward, a <= b)
 COMPARISON(GtForward, a > b)
 COMPARISON(GeForward, a >= b)
 
+/* With a number of the operand's own dtype. */
+#define COMPARISON_SCALAR(Name, Forward)                                                              \
+  REF_KERNEL(Name) {                                                                                  \
+    ref_buffer room;                                                                                  \
+    REF_UNPACK(Name)                                                                                  \
+    return ref_apply(#Name, Forward##_blocks, l, ref_converted(&room, a.x, a.value, REF_BLOCK), err); \
+  }
+COMPARISON_SCALAR(EqualsScalar, EqualsForward)
+COMPARISON_SCALAR(NeScalar, NeForward)
+COMPARISON_SCALAR(LtScalar, LtForward)
+COMPARISON_SCALAR(LeScalar, LeForward)
+COMPARISON_SCALAR(GtScalar, GtForward)
+COMPARISON_SCALAR(GeScalar, GeForward)
+
 BINARY(AndForward, u64, uint64_t, uint64_t, a &b)
-static const block_set AndForward_blocks = {NULL, NULL, NULL, AndForward_u64};
+static const ref_block_set AndForward_blocks = {NULL, NULL, NULL, AndForward_u64};
 KERNEL(AndForward)
 
 BINARY(OrForward, u64, uint64_t, uint64_t, a | b)
-static const block_set OrForward_blocks = {NULL, NULL, NULL, OrForward_u64};
+static const ref_block_set OrForward_blocks = {NULL, NULL, NULL, OrForward_u64};
 KERNEL(OrForward)
 
-UNARY(NotForward, u64, uint64_t, !x)
-static const block_set NotForward_blocks = {NULL, NULL, NULL, NotForward_u64};
+BINARY(XorForward, u64, uint64_t, uint64_t, a ^ b)
+static const ref_block_set XorForward_blocks = {NULL, NULL, NULL, XorForward_u64};
+KERNEL(XorForward)
+
+UNARY(NotForward, u64, uint64_t, uint64_t, !x)
+static const ref_block_set NotForward_blocks = {NULL, NULL, NULL, NotForward_u64};
 KERNEL(NotForward)
 
 /* Selects bit patterns, whatever they mean. */
@@ -287,10 +214,50 @@ static void where(int64_t n, const void *const *in, void *out) {
 }
 
 REF_KERNEL(WhereForward) {
-  static const block_set blocks = {NULL, NULL, NULL, where};
+  static const ref_block_set blocks = {NULL, NULL, NULL, where};
   REF_UNPACK(WhereForward)
   const itp_tensor *tensors[] = {a.condition, a.a, a.b, a.y};
   const int raw = ref_raw_dtype(itp_element_size(a.y));
   const int dtypes[] = {ITP_DT_BOOL, raw, raw, raw};
-  return map("WhereForward", blocks, REF_U64, tensors, dtypes, 3, NULL, err);
+  return ref_map("WhereForward", blocks, REF_U64, tensors, dtypes, 3, NULL, err);
+}
+
+static void mask(int64_t n, const void *const *in, void *out) {
+  const uint64_t *x = (const uint64_t *)in[0], *chosen = (const uint64_t *)in[1],
+                 *value = (const uint64_t *)in[2];
+  uint64_t *y = (uint64_t *)out;
+  REF_INDEPENDENT for (int64_t i = 0; i < n; ++i) y[i] = chosen[i] ? *value : x[i];
+}
+
+REF_KERNEL(MaskForward) {
+  static const ref_block_set blocks = {NULL, NULL, NULL, mask};
+  ref_buffer room;
+  uint64_t element = 0;
+  REF_UNPACK(MaskForward)
+  const itp_tensor *tensors[] = {a.x, a.mask, a.y};
+  const int raw = ref_raw_dtype(itp_element_size(a.y));
+  const int dtypes[] = {raw, ITP_DT_BOOL, raw};
+  ref_store_scalar(itp_dtype_bit(a.x->dtype), (char *)&element, a.value);
+  const void *value = ref_load(&room, raw, (const char *)&element, 0, 1);
+  return ref_map("MaskForward", blocks, REF_U64, tensors, dtypes, 2, value, err);
+}
+
+/* Held in [p[0], p[1]]; a NaN bound makes NaN of everything, as in maximum and minimum. */
+#define LARGER(x, y) ((x) > (y) || (x) != (x) ? (x) : (y))
+#define SMALLER(x, y) ((x) < (y) || (x) != (x) ? (x) : (y))
+#define CLAMP(kind, type) PARAMETRIC(ClampForward, kind, type, SMALLER(LARGER(x, p[0]), p[1]))
+CLAMP(f32, float)
+CLAMP(f64, double)
+CLAMP(i64, int64_t)
+CLAMP(u64, uint64_t)
+static const ref_block_set ClampForward_blocks = {ClampForward_f32, ClampForward_f64, ClampForward_i64,
+                                                  ClampForward_u64};
+
+REF_KERNEL(ClampForward) {
+  ref_buffer low, high, bounds;
+  REF_UNPACK(ClampForward)
+  const size_t size = ref_class_of(itp_dtype_bit(a.x->dtype)) == REF_F32 ? 4 : 8;
+  memcpy(&bounds, ref_converted(&low, a.x, a.min, 1), size);
+  memcpy((char *)&bounds + size, ref_converted(&high, a.x, a.max, 1), size);
+  return ref_apply("ClampForward", ClampForward_blocks, l, &bounds, err);
 }

@@ -224,4 +224,15 @@ void store_scalar(const Simd &simd, const itp_value &value, int dtype, void *out
   }
 }
 
+void load_converted(const Simd &simd, const itp_value &value, int dtype, void *out) {
+  uint64_t stored = 0;
+  store_scalar(simd, value, dtype, &stored);
+  const Convert load = load_function(simd, dtype);
+  if (load != nullptr) {
+    load(&stored, out, 1);
+  } else {
+    memcpy(out, &stored, class_of(dtype) == Class::kF32 ? 4 : 8);
+  }
+}
+
 }  // namespace itp

@@ -25,5 +25,7 @@ Convert store_function(const Simd &simd, Class from, int dtype);
 void store_scalar(const Simd &simd, const itp_value &value, int dtype, void *out);
 // A scalar attribute in a class.
 void load_scalar(const itp_value &value, Class to, void *out);
+// The same by way of `dtype`: rounded, saturated or cut to it, then in its class.
+void load_converted(const Simd &simd, const itp_value &value, int dtype, void *out);
 
 }  // namespace itp

@@ -1,15 +1,11 @@
 // Elementwise kernels. Floats go to the instruction set's table; integers are computed here at full width and
 // cut when stored.
-#include <cstring>
-
-#include "kernels/kernel.h"
+#include "kernels/elementwise.h"
 
 namespace itp {
 namespace {
 
-// ---- integers
-// --------------------------------------------------------------------------------------------------- All
-// arithmetic is on uint64_t, where wrapping is defined; what the sign changes asks for int64_t by name.
+// ---- integers: on uint64_t, where wrapping is defined; what the sign changes asks for int64_t by name ----
 
 using Integer = uint64_t (*)(uint64_t a, uint64_t b);
 
@@ -38,6 +34,11 @@ uint64_t power_signed(uint64_t a, uint64_t b) {
   return a == 1 ? 1 : sign(a) != -1 ? 0 : (b & 1) != 0 ? a : 1;
 }
 
+uint64_t fmod_signed(uint64_t a, uint64_t b) {
+  if (b == 0 || sign(b) == -1) return 0;
+  return static_cast<uint64_t>(sign(a) % sign(b));
+}
+
 struct IntegerFunctions {
   Integer on_signed, on_unsigned;
 };
@@ -55,6 +56,8 @@ IntegerFunctions integer_functions(Binary op) {
       return {floor_divide_signed, [](uint64_t a, uint64_t b) { return b == 0 ? 0 : a / b; }};
     case Binary::kRemainder:
       return {remainder_signed, [](uint64_t a, uint64_t b) { return b == 0 ? 0 : a % b; }};
+    case Binary::kFmod:
+      return {fmod_signed, [](uint64_t a, uint64_t b) { return b == 0 ? 0 : a % b; }};
     case Binary::kPow:
       return {power_signed, power_unsigned};
     default:
@@ -84,39 +87,16 @@ void integer_binary(Binary op, bool is_signed, const uint64_t *a, const uint64_t
 void integer_unary(Unary op, bool is_signed, const uint64_t *x, uint64_t *y, size_t n) {
   for (size_t i = 0; i < n; ++i) {
     const bool negative = is_signed && sign(x[i]) < 0;
-    y[i] = op == Unary::kNeg   ? 0 - x[i]
-           : op == Unary::kAbs ? (negative ? 0 - x[i] : x[i])
-           : negative          ? 0
-                               : x[i];
+    y[i] = op == Unary::kNeg      ? 0 - x[i]
+           : op == Unary::kAbs    ? (negative ? 0 - x[i] : x[i])
+           : op == Unary::kSquare ? x[i] * x[i]
+           : op == Unary::kSign   ? (negative ? ~UINT64_C(0) : x[i] != 0)
+           : negative             ? 0
+                                  : x[i];
   }
 }
 
-template <class T>
-void integer_compare(Compare op, const T *a, const T *b, uint8_t *y, size_t n) {
-  for (size_t i = 0; i < n; ++i) {
-    y[i] = op == Compare::kEquals ? a[i] == b[i]
-           : op == Compare::kLt   ? a[i] < b[i]
-           : op == Compare::kLe   ? a[i] <= b[i]
-           : op == Compare::kGt   ? a[i] > b[i]
-                                  : a[i] >= b[i];
-  }
-}
-
-// ---- any dtype
-// --------------------------------------------------------------------------------------------------
-
-template <class T>
-const T *as(const void *p) {
-  return static_cast<const T *>(p);
-}
-template <class T>
-T *as(void *p) {
-  return static_cast<T *>(p);
-}
-
-itp_status different_shapes(const char *name, itp_error *err) {
-  return ITP_FAIL(err, INVALID_ARGUMENT, name, "operands of different shapes");
-}
+// ---- any dtype ---------------------------------------------------------------------------------------
 
 itp_status unary(Provider &cpu, const char *name, Unary op, int64_t cost, const itp_tensor *x,
                  const itp_tensor *y, itp_error *err) {
@@ -168,35 +148,6 @@ itp_status binary(Provider &cpu, const char *name, Binary op, int64_t cost, cons
   return ITP_OK;
 }
 
-itp_status compare(Provider &cpu, const char *name, Compare op, const itp_tensor *a, const itp_tensor *b,
-                   const itp_tensor *y, itp_error *err) {
-  const Class type = class_of(dtype_of(a));
-  const itp_tensor *tensors[] = {a, b, y};
-  const Form forms[] = {operand_form(cpu.simd, a), operand_form(cpu.simd, b), raw_form(y)};
-  Map map;
-  if (!map.begin(tensors, forms, 3)) return different_shapes(name, err);
-  const int index = static_cast<int>(op);
-  if (type == Class::kF32) {
-    const auto f = cpu.simd.f32.compare[index];
-    map.run(cpu.pool, 1, [f](const void *const *in, void *out, size_t n) {
-      f(as<float>(in[0]), as<float>(in[1]), as<uint8_t>(out), n);
-    });
-  } else if (type == Class::kF64) {
-    const auto f = cpu.simd.f64.compare[index];
-    map.run(cpu.pool, 2, [f](const void *const *in, void *out, size_t n) {
-      f(as<double>(in[0]), as<double>(in[1]), as<uint8_t>(out), n);
-    });
-  } else {
-    map.run(cpu.pool, 2, [op, type](const void *const *in, void *out, size_t n) {
-      if (type == Class::kI64)
-        integer_compare(op, as<int64_t>(in[0]), as<int64_t>(in[1]), as<uint8_t>(out), n);
-      if (type == Class::kU64)
-        integer_compare(op, as<uint64_t>(in[0]), as<uint64_t>(in[1]), as<uint8_t>(out), n);
-    });
-  }
-  return ITP_OK;
-}
-
 // y = x op value.
 itp_status scalar(Provider &cpu, const char *name, Binary op, const itp_tensor *x, const itp_value &value,
                   const itp_tensor *y, itp_error *err) {
@@ -219,10 +170,8 @@ itp_status scalar(Provider &cpu, const char *name, Binary op, const itp_tensor *
             [=](const void *const *in, void *out, size_t n) { f(as<double>(in[0]), v, as<double>(out), n); });
   } else {
     // Converted to T first, which saturates and cuts, then widened again.
-    uint64_t stored = 0, v = 0;
-    store_scalar(cpu.simd, value, dtype_of(x), &stored);
-    const Convert load = load_function(cpu.simd, dtype_of(x));
-    load != nullptr ? load(&stored, &v, 1) : static_cast<void>(v = stored);
+    uint64_t v;
+    load_converted(cpu.simd, value, dtype_of(x), &v);
     map.run(cpu.pool, 2, [=](const void *const *in, void *out, size_t n) {
       const uint64_t *p = as<uint64_t>(in[0]);
       uint64_t *q = as<uint64_t>(out);
@@ -232,41 +181,14 @@ itp_status scalar(Provider &cpu, const char *name, Binary op, const itp_tensor *
   return ITP_OK;
 }
 
-template <class T>
-struct Select {
-  void operator()(const void *const *in, void *out, size_t n) const {
-    const uint8_t *condition = as<uint8_t>(in[0]);
-    const T *a = as<T>(in[1]), *b = as<T>(in[2]);
-    for (size_t i = 0; i < n; ++i) as<T>(out)[i] = condition[i] != 0 ? a[i] : b[i];
-  }
-};
-
-// f(a, b) on bools; a missing second operand is the first.
-template <class F>
-itp_status logical(Provider &cpu, const char *name, const itp_tensor *a, const itp_tensor *b,
-                   const itp_tensor *y, itp_error *err, const F &f) {
-  const itp_tensor *tensors[] = {a, b, y};
-  const Form forms[] = {raw_form(a), raw_form(b), raw_form(y)};
-  Map map;
-  if (!map.begin(tensors, forms, 3)) return different_shapes(name, err);
-  map.run(cpu.pool, 1, [f](const void *const *in, void *out, size_t n) {
-    const uint8_t *p = as<uint8_t>(in[0]), *q = as<uint8_t>(in[1]);
-    for (size_t i = 0; i < n; ++i) as<uint8_t>(out)[i] = f(p[i] != 0, q[i] != 0);
-  });
-  return ITP_OK;
-}
-
 }  // namespace
 
-// ---- the rows
-// ---------------------------------------------------------------------------------------------------
+// ---- the rows ----------------------------------------------------------------------------------------
 
 #define ITP_UNARY(Name, op, cost) \
   ITP_CPU_KERNEL(Name) { return unary(cpu, #Name, Unary::op, cost, a.x, a.y, err); }
 #define ITP_BINARY(Name, op, cost) \
   ITP_CPU_KERNEL(Name) { return binary(cpu, #Name, Binary::op, cost, a.a, a.b, a.y, err); }
-#define ITP_COMPARE(Name, op) \
-  ITP_CPU_KERNEL(Name) { return compare(cpu, #Name, Compare::op, a.a, a.b, a.y, err); }
 
 ITP_UNARY(NegForward, kNeg, 1)
 ITP_UNARY(AbsForward, kAbs, 1)
@@ -280,6 +202,14 @@ ITP_UNARY(SinForward, kSin, 16)
 ITP_UNARY(CosForward, kCos, 16)
 ITP_UNARY(TanhForward, kTanh, 4)
 ITP_UNARY(SigmoidForward, kSigmoid, 4)
+ITP_UNARY(SiluForward, kSilu, 4)
+ITP_UNARY(ErfForward, kErf, 4)
+ITP_UNARY(SquareForward, kSquare, 1)
+ITP_UNARY(SignForward, kSign, 1)
+ITP_UNARY(FloorForward, kFloor, 1)
+ITP_UNARY(CeilForward, kCeil, 1)
+ITP_UNARY(TruncForward, kTrunc, 1)
+ITP_UNARY(RoundForward, kRound, 1)
 
 ITP_BINARY(AddForward, kAdd, 1)
 ITP_BINARY(SubForward, kSub, 1)
@@ -289,13 +219,8 @@ ITP_BINARY(MaximumForward, kMaximum, 1)
 ITP_BINARY(MinimumForward, kMinimum, 1)
 ITP_BINARY(FloorDivideForward, kFloorDivide, 16)
 ITP_BINARY(RemainderForward, kRemainder, 16)
+ITP_BINARY(FmodForward, kFmod, 16)
 ITP_BINARY(PowForward, kPow, 16)
-
-ITP_COMPARE(EqualsForward, kEquals)
-ITP_COMPARE(LtForward, kLt)
-ITP_COMPARE(LeForward, kLe)
-ITP_COMPARE(GtForward, kGt)
-ITP_COMPARE(GeForward, kGe)
 
 ITP_CPU_KERNEL(TanhBackward) {
   return binary(cpu, "TanhBackward", Binary::kTanhBackward, 1, a.y, a.grad, a.dx, err);
@@ -314,37 +239,29 @@ ITP_CPU_KERNEL(GeluBackward) {
                 a.grad, a.dx, err);
 }
 
+ITP_CPU_KERNEL(SiluBackward) {
+  return binary(cpu, "SiluBackward", Binary::kSiluBackward, 4, a.x, a.grad, a.dx, err);
+}
+
 ITP_CPU_KERNEL(AddScalar) { return scalar(cpu, "AddScalar", Binary::kAdd, a.x, *a.value, a.y, err); }
 ITP_CPU_KERNEL(MulScalar) { return scalar(cpu, "MulScalar", Binary::kMul, a.x, *a.value, a.y, err); }
 
-ITP_CPU_KERNEL(AndForward) {
-  return logical(cpu, "AndForward", a.a, a.b, a.y, err, [](bool p, bool q) { return p && q; });
-}
-ITP_CPU_KERNEL(OrForward) {
-  return logical(cpu, "OrForward", a.a, a.b, a.y, err, [](bool p, bool q) { return p || q; });
-}
-ITP_CPU_KERNEL(NotForward) {
-  return logical(cpu, "NotForward", a.x, a.x, a.y, err, [](bool p, bool) { return !p; });
-}
-
-ITP_CPU_KERNEL(WhereForward) {
-  const itp_tensor *tensors[] = {a.condition, a.a, a.b, a.y};
-  const Form forms[] = {raw_form(a.condition), raw_form(a.a), raw_form(a.b), raw_form(a.y)};
+ITP_CPU_KERNEL(LeakyReluForward) {
+  const Class type = class_of(dtype_of(a.x));
+  const itp_tensor *tensors[] = {a.x, a.y};
+  const Form forms[] = {operand_form(cpu.simd, a.x), output_form(cpu.simd, a.y, type)};
   Map map;
-  if (!map.begin(tensors, forms, 4)) return different_shapes("WhereForward", err);
-  switch (item_size(a.y)) {
-    case 1:
-      map.run(cpu.pool, 1, Select<uint8_t>());
-      break;
-    case 2:
-      map.run(cpu.pool, 1, Select<uint16_t>());
-      break;
-    case 4:
-      map.run(cpu.pool, 1, Select<uint32_t>());
-      break;
-    default:
-      map.run(cpu.pool, 1, Select<uint64_t>());
-      break;
+  if (!map.begin(tensors, forms, 2)) return different_shapes("LeakyReluForward", err);
+  if (type == Class::kF32) {
+    map.run(
+        cpu.pool, 1,
+        [f = cpu.simd.f32.leaky_relu, slope = static_cast<float>(a.slope)](
+            const void *const *in, void *out, size_t n) { f(as<float>(in[0]), slope, as<float>(out), n); });
+  } else {
+    map.run(cpu.pool, 2,
+            [f = cpu.simd.f64.leaky_relu, slope = a.slope](const void *const *in, void *out, size_t n) {
+              f(as<double>(in[0]), slope, as<double>(out), n);
+            });
   }
   return ITP_OK;
 }

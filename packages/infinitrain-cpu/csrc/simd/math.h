@@ -118,6 +118,13 @@ ITP_INLINE V sigmoid(V x) {
   return 1 / (1 + exp(-x));
 }
 
+// Of x sigmoid(x). Elfwing, Uchibe and Doya 2017.
+template <class V>
+ITP_INLINE V silu_backward(V x, V grad) {
+  const V s = sigmoid(x);
+  return grad * (s * (1 + x * (1 - s)));
+}
+
 // erf x by a rational approximation in x^2 (as in Eigen and XLA) up to 3.92, beyond which it is 1 in float.
 ITP_INLINE f32v erf(f32v x) {
   const f32v a = magnitude(x) < 3.92f ? x : f32v{};

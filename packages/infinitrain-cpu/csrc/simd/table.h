@@ -42,6 +42,14 @@ enum class Unary {
   kRelu,
   kGeluTanh,
   kGeluErf,
+  kSilu,
+  kErf,
+  kSquare,
+  kSign,
+  kFloor,
+  kCeil,
+  kTrunc,
+  kRound,
   kCount
 };
 enum class Binary {
@@ -54,14 +62,17 @@ enum class Binary {
   kPow,
   kFloorDivide,
   kRemainder,
+  kFmod,
   kTanhBackward,
   kSigmoidBackward,
   kReluBackward,  // (y, grad)
   kGeluTanhBackward,
   kGeluErfBackward,  // (x, grad)
+  kSiluBackward,     // (x, grad)
   kCount
 };
-enum class Compare { kEquals, kLt, kLe, kGt, kGe, kCount };
+enum class Compare { kEquals, kNe, kLt, kLe, kGt, kGe, kCount };
+enum class Predicate { kIsNan, kIsInf, kIsFinite, kSignbit, kCount };
 
 // Elementwise, on the types that arithmetic is done in (float, double). y may be x or an operand itself.
 template <class T>
@@ -69,8 +80,12 @@ struct ElementwiseTable {
   void (*unary[static_cast<int>(Unary::kCount)])(const T *x, T *y, size_t n);
   void (*binary[static_cast<int>(Binary::kCount)])(const T *a, const T *b, T *y, size_t n);
   void (*compare[static_cast<int>(Compare::kCount)])(const T *a, const T *b, uint8_t *y, size_t n);
+  void (*compare_scalar[static_cast<int>(Compare::kCount)])(const T *a, T value, uint8_t *y, size_t n);
+  void (*predicate[static_cast<int>(Predicate::kCount)])(const T *x, uint8_t *y, size_t n);
   void (*add_scalar)(const T *x, T value, T *y, size_t n);
   void (*mul_scalar)(const T *x, T value, T *y, size_t n);
+  void (*clamp)(const T *x, T low, T high, T *y, size_t n);
+  void (*leaky_relu)(const T *x, T slope, T *y, size_t n);
 };
 
 template <class A>

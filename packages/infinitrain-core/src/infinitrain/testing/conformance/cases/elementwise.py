@@ -112,7 +112,18 @@ def pairs(a: Array, b: Array) -> list[Array]:
 UNARY_EXACT = ("NegForward", "AbsForward", "ReciprocalForward", "SqrtForward", "ReluForward", "NotForward")
 BINARY_EXACT = (
     *("AddForward", "SubForward", "MulForward", "DivForward", "RemainderForward", "MaximumForward", "MinimumForward"),
-    *("ReluBackward", "EqualsForward", "LtForward", "LeForward", "GtForward", "GeForward", "AndForward", "OrForward"),
+    *(
+        "ReluBackward",
+        "EqualsForward",
+        "NeForward",
+        "XorForward",
+        "LtForward",
+        "LeForward",
+        "GtForward",
+        "GeForward",
+        "AndForward",
+        "OrForward",
+    ),
 )
 
 
@@ -180,6 +191,65 @@ def with_scalar(row: KernelRow, t: str, u: str) -> Iterator[Case]:
     for scalar in scalars:
         yield make(row, t, u, (scalar,), [values], f"value {scalar!r}")
     yield from shaped(row, t, u, [anything], (3,))
+
+
+@cases_of("EqualsScalar", "NeScalar", "LtScalar", "LeScalar", "GtScalar", "GeScalar")
+def compare_scalar(row: KernelRow, t: str, u: str) -> Iterator[Case]:
+    """Numbers of which the operand holds some, exactly and rounded."""
+    dtype, rng = parse(t), rng_of(row.name, t)
+    scalars: tuple[int | float | bool, ...] = (True, False)
+    values = np.concatenate([specials(dtype), anything(rng, dtype, 1001)])
+    if not dtype.is_bool:
+        scalars = (0, 1, 3, 100, *(() if not dtype.is_signed else (-1, -7)))
+    if dtype.is_floating_point:
+        scalars = (*scalars, 0.1, -0.0, -2.5, 1e300, -(2**53) - 1, float("inf"), float("-inf"), float("nan"))
+        values = np.concatenate([values, np.array([0.1, 100.0, -2.5]).astype(dtype.numpy)])
+    for scalar in scalars:
+        yield make(row, t, u, (scalar,), [values], f"value {scalar!r}")
+    yield from shaped(row, t, u, [anything], (1,) if not dtype.is_bool else (True,))
+
+
+@cases_of("ClampForward")
+def clamp(row: KernelRow, t: str, u: str) -> Iterator[Case]:
+    """Bounds that are there, absent, equal, crossed; NaN in operand and bounds."""
+    dtype, rng = parse(t), rng_of(row.name, t)
+    absent, values = float("inf"), np.concatenate([specials(dtype), anything(rng, dtype, 1001)])
+    bounds: tuple[tuple[int | float, int | float], ...] = ((1, 5), (3, 3), (5, 1), (2, absent), (-absent, 2))
+    bounds = (*bounds, (-absent, absent), (0, 0))
+    if dtype.is_signed:
+        bounds = (*bounds, (-5, 5), (-3, absent), (-absent, -3))
+    if dtype.is_floating_point:
+        nan = float("nan")
+        bounds = (*bounds, (-0.1, 0.7), (nan, 1.0), (0.0, nan), (absent, absent), (-absent, -absent))
+    for low, high in bounds:
+        yield make(row, t, u, (low, high), [values], f"bounds {low!r}, {high!r}")
+    yield from shaped(row, t, u, [anything], (1, 3))
+
+
+@cases_of("MaskForward")
+def mask(row: KernelRow, t: str, u: str) -> Iterator[Case]:
+    """Any patterns, what is masked does not show; numbers exact and rounded."""
+    dtype, rng = parse(t), rng_of(row.name, t)
+    scalars: tuple[int | float | bool, ...] = (0, 1, 7) if not dtype.is_bool else (True, False)
+    if dtype.is_floating_point:
+        scalars = (*scalars, 0.1, -2.5, 1e300, float("-inf"), float("nan"))
+    for scalar in scalars:
+        yield make(row, t, u, (scalar,), [bits(rng, dtype, 1001), bool_values(rng, (1001,))], f"value {scalar!r}")
+    yield from shaped(row, t, u, [anything, anything], (1,) if not dtype.is_bool else (True,))
+
+
+@cases_of("SiluForward", "SiluBackward")
+def silu(row: KernelRow, t: str, u: str) -> Iterator[Case]:
+    """The tails, where the value is 0 or the operand itself."""
+    dtype, rng = parse(t), rng_of(row.name, t)
+    draw: Sequence[Values] = [lambda r, d, n: spread(r, d, n, -3, 1.3), small][: len(row.inputs)]
+    most = {"f16": 3e4, "bf16": 1e30, "f32": 1e30, "f64": 1e100}[t]
+    ends = np.array([0.0, -0.0, 1.0, -1.0, 5.0, -5.0, 20.0, -20.0, 100.0, -100.0, most, -most, np.nan]).astype(
+        dtype.numpy
+    )
+    yield make(row, t, u, (), [ends, *[np.full_like(ends, 1.5)] * (len(row.inputs) - 1)], "ends")
+    yield make(row, t, u, (), [f(rng, dtype, 4099) for f in draw], "usual values")
+    yield from shaped(row, t, u, draw)
 
 
 # ---- functions: where they are defined, with their ends ---------------------------------------------
@@ -258,96 +328,3 @@ def gelu(row: KernelRow, t: str, u: str) -> Iterator[Case]:
         yield make(row, t, u, (tanh,), [f(rng, dtype, 4099) for f in draw], f"usual values, tanh={tanh}")
     yield from shaped(row, t, u, draw, (True,))
     yield from (case for case in shaped(row, t, u, draw, (False,), large=False) if case.tags)
-
-
-# ---- tier 0 ----------------------------------------------------------------------------------------
-
-
-def ties(rng: np.random.Generator, dtype: DType, n: int) -> Array:
-    """Give floats that lie on, just above and just below the middle between two values of shorter types."""
-    base = rng.choice(np.concatenate([spread(rng, dtype, n, -6, 6), spread(rng, dtype, n, -3, 3)]), n)
-    raw = base.view(f"u{dtype.numpy.itemsize}").astype(np.uint64)
-    significand = {"f32": 23, "f64": 52, "f16": 10, "bf16": 7}[dtype.short]
-    for kept in (7, 10, 23):
-        if kept < significand:
-            cut = significand - kept
-            chosen = rng.random(n) < 0.4
-            tie = np.uint64(1) << np.uint64(cut - 1)
-            nudge = rng.integers(-1, 2, n).astype(np.uint64)
-            mask = ~np.uint64((1 << cut) - 1)
-            raw = np.where(chosen, (raw & mask) + tie + nudge, raw)
-    return raw.astype(f"u{dtype.numpy.itemsize}").view(dtype.numpy)
-
-
-def bounds(dtype: DType) -> Array:
-    """Give floats around the bounds of every integer type, and halves."""
-    found = [0.5, 1.5, 2.5, 0.999, 1e10, 1e20, 3e38]
-    for width in (7, 8, 15, 16, 31, 32, 63, 64):
-        found += [2.0**width + shift for shift in (-1.5, -1.0, -0.5, 0.0, 0.5, 1.0)]
-    return np.array([*found, *(-value for value in found)]).astype(dtype.numpy)
-
-
-@cases_of("Cast")
-def cast(row: KernelRow, t: str, u: str) -> Iterator[Case]:
-    """Every value of short types; ties, bounds and patterns of long ones."""
-    dtype, rng = parse(t), rng_of(row.name, t, u)
-    if dtype.bits <= 16 and not dtype.is_bool:
-        yield make(row, t, u, (), [every_pattern(dtype)], "every value")
-    parts = [specials(dtype), bits(rng, dtype, 2048), anything(rng, dtype, 501)]
-    if dtype.is_floating_point:
-        parts += [ties(rng, dtype, 2048), bounds(dtype)]
-    elif dtype.bits == 64:
-        high = np.uint64(1) << rng.integers(24, 63, 512).astype(np.uint64)
-        for below in (8, 9, 11, 12, 24, 25, 53, 54):
-            low = (high >> np.uint64(below)) + rng.integers(-1, 2, 512).astype(np.uint64)
-            parts.append((high + low).view(dtype.numpy))
-    yield make(row, t, u, (), [np.concatenate(parts)], "special values")
-    yield from shaped(row, t, u, [anything], large=u in ("f32", "bf16"))
-
-
-@cases_of("Copy")
-def copy(row: KernelRow, t: str, u: str) -> Iterator[Case]:
-    """Any pattern."""
-    yield make(row, t, u, (), [bits(rng_of(row.name, t), parse(t), 4099)], "random patterns")
-    yield from shaped(row, t, u, [bits])
-
-
-@cases_of("Fill")
-def fill(row: KernelRow, t: str, u: str) -> Iterator[Case]:
-    """Whole, broken, special values; every shape."""
-    dtype = parse(t)
-    values: tuple[int | float | bool, ...] = (
-        *(0, 1, -1, 7, 255, 300, -129, 2**31, 2**53 + 1, 2**63 - 1, -(2**63), True, False),
-        *(0.0, -0.0, 0.5, -1.5, 2.5, 1e-45, 3.1415926535, 65519.0, 65520.0, 1e10, 1e300, float("inf"), float("-inf")),
-        *(float("nan"), 1.00390625, 1.01171875, 1.003906250000001, 2049.0, 2051.0, 16777217.0),
-    )
-
-    def one(value: float, shape: tuple[int, ...], *tags: str) -> Case:
-        output = Output.empty(shape, dtype.numpy)
-        return Case(f"value {value!r}, shape {shape}", (), (output,), (value,), frozenset(tags))
-
-    for value in values:
-        yield one(value, (3,))
-    for n in TAILS:
-        yield one(1, (n,))
-    for shape in SHAPES:
-        yield one(1, shape)
-    yield one(1, (), "zero-d")
-    for shape in EMPTY:
-        yield one(1, shape, "empty")
-    yield one(1, (LARGE,))
-
-
-@cases_of("NoOpForward", "NoOpBackward")
-def no_op(row: KernelRow, t: str, u: str) -> Iterator[Case]:
-    """The same elements in another shape."""
-    del u
-    dtype, rng = parse(t), rng_of(row.name, t)
-    shapes: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = (
-        *(((4099,), (4099,)), ((2, 3, 5), (30,)), ((30,), (5, 6)), ((1,), ()), ((), (1, 1)), ((), ())),
-        *(((0,), (3, 0, 2)), ((17,), (17,))),
-    )
-    for before, after in shapes:
-        x = bits(rng, dtype, int(np.prod(before))).reshape(before)
-        tags = {"empty"} if 0 in before else {"zero-d"} if before == () or after == () else set()
-        yield Case(f"{before} to {after}", (x,), (Output.empty(after, dtype.numpy),), (), frozenset(tags))

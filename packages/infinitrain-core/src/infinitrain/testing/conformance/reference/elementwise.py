@@ -100,12 +100,48 @@ _exact("MaximumForward", lambda a, b: _extreme(a, b, a > b), any_zero=True)
 _exact("MinimumForward", lambda a, b: _extreme(a, b, a < b), any_zero=True)
 _exact("ReluBackward", lambda y, grad: np.where(y > 0, grad, grad.dtype.type(0)))
 _exact("EqualsForward", lambda a, b: a == b)
+_exact("NeForward", lambda a, b: a != b)
 _exact("LtForward", lambda a, b: a < b)
 _exact("LeForward", lambda a, b: a <= b)
 _exact("GtForward", lambda a, b: a > b)
 _exact("GeForward", lambda a, b: a >= b)
 _exact("AndForward", lambda a, b: a & b)
 _exact("OrForward", lambda a, b: a | b)
+_exact("XorForward", lambda a, b: a ^ b)
+
+
+def _scalar_comparison(name: str, function: Callable[..., Array]) -> None:
+    """Register a comparison with a number that is first converted to the operand's dtype."""
+
+    def run(case: Case) -> list[Expected | None]:
+        x = operand(case, 0)
+        return [Expected(np.asarray(function(compute(x), compute(scalar(case.attributes[0], x.dtype)))))]
+
+    reference(name)(run)
+
+
+_scalar_comparison("EqualsScalar", np.equal)
+_scalar_comparison("NeScalar", np.not_equal)
+_scalar_comparison("LtScalar", np.less)
+_scalar_comparison("LeScalar", np.less_equal)
+_scalar_comparison("GtScalar", np.greater)
+_scalar_comparison("GeScalar", np.greater_equal)
+
+
+@reference("ClampForward")
+def clamp(case: Case) -> list[Expected | None]:
+    """Y = min(max(x, low), high) of NumPy, where NaN wins."""
+    x = operand(case, 0)
+    low, high = (compute(scalar(bound, x.dtype)) for bound in case.attributes)
+    result = np.minimum(np.maximum(compute(x), low), high)
+    return [Expected(convert(np.asarray(result), output(case).dtype), any_zero=True)]
+
+
+@reference("MaskForward")
+def mask(case: Case) -> list[Expected | None]:
+    """Y = the number where the mask is true, else x, bit for bit."""
+    x, chosen = operand(case, 0), operand(case, 1)
+    return [Expected(np.where(chosen, scalar(case.attributes[0], x.dtype), x))]
 
 
 @reference("AddScalar")
@@ -139,6 +175,8 @@ _function("TanhForward", np.tanh)
 _function("TanhBackward", lambda y, grad: grad * (1 - y * y))
 _function("SigmoidForward", _sigmoid)
 _function("SigmoidBackward", lambda y, grad: grad * y * (1 - y))
+_function("SiluForward", lambda x: x * _sigmoid(x))
+_function("SiluBackward", lambda x, grad: grad * (_sigmoid(x) * (1 + x * _sigmoid(-x))))
 
 
 @reference("PowForward")
