@@ -122,6 +122,8 @@ def test_state_dict_of_torch_is_taken_up(device, name):
 SCHEDULES = {
     "constant": lambda s, o: s.ConstantLR(o, factor=0.25, total_iters=4),
     "step": lambda s, o: s.StepLR(o, step_size=3, gamma=0.5),
+    "milestones": lambda s, o: s.MultiStepLR(o, [7, 3, 7], gamma=0.5),
+    "exponential": lambda s, o: s.ExponentialLR(o, gamma=0.75),
     "linear": lambda s, o: s.LinearLR(o, start_factor=0.2, end_factor=0.8, total_iters=6),
     "linear-down": lambda s, o: s.LinearLR(o, start_factor=1.0, end_factor=0.0, total_iters=5),
     "cosine": lambda s, o: s.CosineAnnealingLR(o, T_max=12, eta_min=0.01),
@@ -152,7 +154,7 @@ def test_every_rate_equals_torch(name):
 # ---- clipping ----
 
 
-@pytest.mark.parametrize("p", [2.0, 1.0, 3.0, 0.5, inf])
+@pytest.mark.parametrize("p", [2.0, 1.0, 3.0, 0.5, -1.0, inf, -inf])
 @pytest.mark.parametrize("max_norm", [0.0, 0.5, 1000.0])
 def test_clip_grad_norm_equals_torch(device, p, max_norm):
     ours, theirs = pairs(device, "f4")
@@ -168,7 +170,7 @@ def test_clip_grad_norm_equals_torch(device, p, max_norm):
 
 
 @pytest.mark.parametrize("bad", [inf, -inf, nan])
-def test_nonfinite_norms_have_torchs_result(device, bad):
+def test_bc098_nonfinite_norms_have_torchs_result(device, bad):
     """BC-098, flag off."""
     ours, theirs = pairs(device, "f4")
     ours, theirs = ours[:2], theirs[:2]
@@ -191,3 +193,34 @@ def test_clip_grad_value_equals_torch(device):
 
     for a, b in zip(ours, theirs, strict=True):
         np.testing.assert_array_equal(a.grad.cpu().numpy(), b.grad.numpy())
+
+
+@pytest.mark.parametrize("p", [2.0, 1.0, inf, -inf])
+def test_total_norm_and_scaling_by_it_equal_torch(device, p):
+    """Two calls in place of one; they measure tensors, not the gradients of tensors."""
+    ours, theirs = pairs(device, "f4")
+    ours, theirs = ours[:3], theirs[:3]
+    give_gradients(ours, theirs, 0)
+    mine = optim.get_total_norm([each.grad for each in ours], p)
+    yours = torch.nn.utils.get_total_norm([each.grad for each in theirs], p)
+    optim.clip_grads_with_norm_(ours, 0.5, mine)
+    torch.nn.utils.clip_grads_with_norm_(theirs, 0.5, yours)
+
+    assert mine.item() == pytest.approx(yours.item(), rel=1e-5)
+    for a, b in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(a.grad.cpu().numpy(), b.grad.numpy(), rtol=1e-5, atol=1e-7)
+    ours[0].grad[0, 0] = nan
+    with pytest.raises(optim.NonFiniteGradient, match=r"get_total_norm: expected a finite norm, found nan .* number 0"):
+        optim.get_total_norm([each.grad for each in ours], p, error_if_nonfinite=True)
+
+
+def test_norm_zero_counts_elements(device):
+    """That of one long vector. torch takes the norm of the norms, which counts gradients: the only p that differs."""
+    ours, theirs = pairs(device, "f4")
+    give_gradients(ours, theirs, 0)
+    ours[0].grad[0, 0] = theirs[0].grad[0, 0] = 0.0
+    norm = torch.linalg.vector_norm(torch.cat([each.grad.reshape(-1) for each in theirs]), 0)
+
+    assert optim.get_total_norm([each.grad for each in ours], 0).item() == norm.item() == 22
+    assert optim.clip_grad_norm_(ours, 11.0, 0).item() == 22
+    np.testing.assert_allclose(ours[1].grad.cpu().numpy(), theirs[1].grad.numpy() / 2, rtol=1e-6)

@@ -25,7 +25,7 @@ def test_cross_entropy(device, reduction, expected):
 
 
 @pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
-def test_cross_entropy_of_nothing_is_zero_with_zero_gradients(device, reduction):
+def test_bc046_cross_entropy_of_nothing_is_zero_with_zero_gradients(device, reduction):
     """BC-046, with this project's answer: the loss over no valid target is 0."""
     logits = it.tensor(LOGITS, device=device, requires_grad=True)
     loss = nn.CrossEntropyLoss(reduction=reduction)(logits, it.full((5,), -100, device=device))

@@ -29,7 +29,7 @@ def test_cross_entropy_of_large_logits_is_finite(dtype, device):
 
 
 @pytest.mark.parametrize(("reduction", "expected"), [("mean", 0), ("sum", 0), ("none", [0, 0])])
-def test_all_targets_ignored(reduction, expected, device):
+def test_bc046_all_targets_ignored(reduction, expected, device):
     """BC-046, with this project's answer for the mean: 0."""
     x = it.tensor([[1.0, 2.0], [3.0, 4.0]], device=device, requires_grad=True)
     target = it.full((2,), -100, device=device)
@@ -40,6 +40,29 @@ def test_all_targets_ignored(reduction, expected, device):
         loss.sum().backward()
 
     assert x.grad.tolist() == [[0, 0], [0, 0]]
+
+
+def test_bc007_micro_batches_share_one_divisor(device):
+    """16 valid targets at once, or 3 and 13: sums over the total count have the gradient of the whole."""
+    rng = np.random.default_rng(7)
+    logits, target = rng.normal(size=(32, 5)), rng.integers(0, 5, 32)
+    target[[*range(3, 16)]] = -100  # 3 valid ones in the first half
+    target[[*range(29, 32)]] = -100  # 13 in the second
+    whole = it.tensor(logits, dtype=it.float32, device=device, requires_grad=True)
+    parts = it.tensor(logits, dtype=it.float32, device=device, requires_grad=True)
+    t = it.tensor(target, device=device)
+    loss = it.cross_entropy(whole, t)
+    loss.backward()
+    total = (target >= 0).sum()
+    shares = []
+    for begin in (0, 16):
+        part = it.cross_entropy(parts[begin : begin + 16], t[begin : begin + 16], reduction="sum") / int(total)
+        part.backward()
+        shares.append(part.item())
+
+    assert total == 16
+    assert sum(shares) == pytest.approx(loss.item(), rel=1e-6)
+    np.testing.assert_allclose(values(parts.grad), values(whole.grad), rtol=1e-6, atol=1e-8)
 
 
 @pytest.mark.parametrize("target", [4, -1])

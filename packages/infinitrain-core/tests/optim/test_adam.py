@@ -18,14 +18,14 @@ def one_step(value, grad, device, dtype=it.float32, kind=AdamW, **settings):
 
 
 @pytest.mark.parametrize("kind", [AdamW, Adam])
-def test_epsilon_is_added_after_the_correction(device, kind):
+def test_bc068_epsilon_is_added_after_the_correction(device, kind):
     """BC-068: p=1, g=1e-6: the update is 9.9010e-4 (the misplaced form gives 7.597e-4)."""
     value = one_step(1.0, 1e-6, device, it.float64, kind, lr=1e-3, weight_decay=0.0)
 
     assert 1.0 - value == pytest.approx(9.9009901e-4, rel=1e-6)
 
 
-def test_decay_multiplies_the_old_weight(device):
+def test_bc138_decay_multiplies_the_old_weight(device):
     """BC-138: p=1, g=1, lr=0.1, wd=0.1: 0.8900, not 0.8910."""
     assert one_step(1.0, 1.0, device, lr=0.1, weight_decay=0.1) == pytest.approx(0.8900, abs=1e-6)
 

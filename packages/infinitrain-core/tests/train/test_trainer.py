@@ -84,6 +84,35 @@ def test_accumulated_batches_equal_one_large_batch(small_run, device):
     three.folder.close()
 
 
+def test_bc026_every_step_takes_as_many_batches_by_a_global_counter(small_run, monkeypatch):
+    """7 batches of text and 4 a step: nothing is left over at the end of the text, and the divisor stays 4."""
+    run = trainer(small_run(accumulate=4))
+    taken: list[int] = []
+    at = run.train_batches.at
+    monkeypatch.setattr(run.train_batches, "at", lambda index: taken.append(index) or at(index % 7))
+    for step in range(3):
+        for index in range(4 * step, 4 * step + 4):
+            (run.model(*run._to_device(at(index % 7)))[1] * 0.25).backward()
+        expected = run.model.wpe.weight.grad.numpy()
+        run._queue(step).read()
+        np.testing.assert_allclose(run.model.wpe.weight.grad.numpy(), expected, rtol=1e-5, atol=1e-8)
+        run.optimizer.zero_grad()
+    run.folder.close()
+
+    assert taken == list(range(12))
+
+
+def test_bc007_a_step_divides_by_all_its_targets(small_run):
+    """Its batches have equally many targets, none of them ignored, so a mean of means is the mean."""
+    run = trainer(small_run(accumulate=3))
+    counts = {run.train_batches.at(index).targets.size for index in range(9)}
+    lowest = min(run.train_batches.at(index).targets.min() for index in range(9))
+    run.folder.close()
+
+    assert counts == {16}
+    assert lowest >= 0
+
+
 def test_another_text_is_no_continuation(small_run, tmp_path):
     trainer(small_run()).run()
     text = tmp_path / "text.txt"

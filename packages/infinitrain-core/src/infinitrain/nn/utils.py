@@ -14,7 +14,14 @@ from infinitrain.errors import ConfigError, InfinitrainError
 from infinitrain.ops.create import full, zeros
 from infinitrain.tensor import Tensor
 
-__all__ = ["NonFiniteGradient", "clip_coefficient", "clip_grad_norm_", "clip_grad_value_", "get_total_norm"]
+__all__ = [
+    "NonFiniteGradient",
+    "clip_coefficient",
+    "clip_grad_norm_",
+    "clip_grad_value_",
+    "clip_grads_with_norm_",
+    "get_total_norm",
+]
 
 #: Tensors, or (name, tensor) pairs as `named_parameters()` gives them.
 Parameters = Tensor | Iterable[Tensor] | Iterable[tuple[str, Tensor]]
@@ -42,15 +49,36 @@ def _grads(parameters: Parameters) -> list[_Named]:
     return found
 
 
-def get_total_norm(parameters: Parameters, norm_type: float = 2.0) -> Tensor:
-    """Give the p-norm of all gradients together, as one 0-d tensor on the first gradient's device.
+def get_total_norm(
+    tensors: Tensor | Iterable[Tensor], norm_type: float = 2.0, error_if_nonfinite: bool = False
+) -> Tensor:
+    """Give the p-norm of all tensors together, as one 0-d tensor on the first one's device.
 
-    Low precision is summed in float32; the result is float64 if a gradient is, else float32. Nothing is read by the
-    host where all gradients are on one device. No gradient at all gives 0. `norm_type` may be any number: inf and
-    -inf are the largest and smallest magnitude, 0 counts the elements that are not 0.
+    As in torch these are the tensors measured: give gradients, not parameters. Low precision is summed in float32;
+    the result is float64 if a tensor is, else float32. Nothing is read by the host where all are on one device and
+    `error_if_nonfinite` is false. No tensor at all gives 0. `norm_type` may be any number: inf and -inf are the
+    largest and smallest magnitude, 0 counts the elements that are not 0
+    (torch counts the gradients that have one).
+
+    Raises: NonFiniteGradient if asked to.
     """
+    given = [tensors] if isinstance(tensors, Tensor) else tensors
+    named = [_Named(f"number {position}", tensor) for position, tensor in enumerate(given)]
     with no_grad():
-        return _total_norm(_grads(parameters), float(norm_type))
+        norm = _total_norm(named, float(norm_type))
+        if error_if_nonfinite:
+            _require_finite("get_total_norm", norm, named)
+        return norm
+
+
+def _require_finite(what: str, norm: Tensor, grads: list[_Named]) -> None:
+    """Read the norm and raise NonFiniteGradient unless it is finite."""
+    if grads and not bool(norm.isfinite()):
+        bad = [name for name, grad in grads if not bool(grad.isfinite().all())]
+        where = f"parameters {', '.join(bad)}" if bad else "a sum too large for its dtype"
+        raise NonFiniteGradient(
+            f"{what}: expected a finite norm, found {norm.item()} from {where}. No gradient was changed."
+        )
 
 
 def _total_norm(grads: list[_Named], p: float) -> Tensor:
@@ -144,14 +172,26 @@ def clip_grad_norm_(
     with no_grad():
         grads = _grads(parameters)
         norm = _total_norm(grads, float(norm_type))
-        if error_if_nonfinite and grads and not bool(norm.isfinite()):
-            bad = [name for name, grad in grads if not bool(grad.isfinite().all())]
-            where = f"parameters {', '.join(bad)}" if bad else "a sum too large for its dtype"
-            raise NonFiniteGradient(
-                f"clip_grad_norm_: expected a finite norm, found {norm.item()} from {where}. No gradient was changed."
-            )
+        if error_if_nonfinite:
+            _require_finite("clip_grad_norm_", norm, grads)
         _scale(grads, _factor(norm, max_norm))
         return norm
+
+
+def clip_grads_with_norm_(parameters: Parameters, max_norm: float, total_norm: Tensor) -> None:
+    """Scale all gradients in place by min(1, max_norm / (total_norm + 1e-6)), with a norm that is known already.
+
+    Args:
+        parameters: As in `clip_grad_norm_`.
+        max_norm: The largest norm left.
+        total_norm: A 0-d tensor, as `get_total_norm` gives; it is not read by the host.
+
+    Raises: ConfigError for a negative max_norm.
+    """
+    if not max_norm >= 0:
+        raise ConfigError(f"gradient clipping: expected max_norm of at least 0, found {max_norm}")
+    with no_grad():
+        _scale(_grads(parameters), _factor(total_norm, max_norm))
 
 
 def _scale(grads: list[_Named], factor: Tensor) -> None:

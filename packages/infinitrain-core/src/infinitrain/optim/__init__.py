@@ -7,6 +7,7 @@ from infinitrain.nn.utils import (
     clip_coefficient,
     clip_grad_norm_,
     clip_grad_value_,
+    clip_grads_with_norm_,
     get_total_norm,
 )
 from infinitrain.optim import schedules as lr_scheduler
@@ -16,15 +17,16 @@ from infinitrain.optim.schedules import (
     ChainedScheduler,
     ConstantLR,
     CosineAnnealingLR,
+    ExponentialLR,
     LambdaLR,
     LinearLR,
     LRScheduler,
+    MultiStepLR,
     SequentialLR,
     StepLR,
-    WarmupCosineLR,
-    warmup_cosine,
 )
 from infinitrain.optim.sgd import SGD
+from infinitrain.optim.warmup import WarmupCosineLR, WarmupLR, create_scheduler, warmup_cosine, warmup_rate
 
 __all__ = [
     "SGD",
@@ -33,18 +35,24 @@ __all__ = [
     "ChainedScheduler",
     "ConstantLR",
     "CosineAnnealingLR",
+    "ExponentialLR",
     "LRScheduler",
     "LambdaLR",
     "LinearLR",
+    "MultiStepLR",
     "NonFiniteGradient",
     "Optimizer",
     "SequentialLR",
     "StepLR",
     "WarmupCosineLR",
+    "WarmupLR",
     "clip_coefficient",
     "clip_grad_norm_",
     "clip_grad_value_",
+    "clip_grads_with_norm_",
+    "create_scheduler",
     "get_total_norm",
     "lr_scheduler",
     "warmup_cosine",
+    "warmup_rate",
 ]

@@ -7,7 +7,7 @@ sets those of the next. Nothing is accumulated, so a schedule resumed at step k 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import cos, pi
 from typing import Any
 
@@ -18,49 +18,22 @@ __all__ = [
     "ChainedScheduler",
     "ConstantLR",
     "CosineAnnealingLR",
+    "ExponentialLR",
     "LRScheduler",
     "LambdaLR",
     "LinearLR",
+    "MultiStepLR",
     "SequentialLR",
     "StepLR",
-    "WarmupCosineLR",
-    "warmup_cosine",
 ]
-
-
-def warmup_cosine(step: int, peak: float, warmup_steps: int, total_steps: int, floor: float = 0.0) -> float:
-    """Give the learning rate of step t = `step`, counted from 0: a linear rise, then half a cosine.
-
-    With w = warmup_steps, n = total_steps and s = max(w - 1, 0), the step of the peak:
-
-        t < s           peak (t + 1) / w
-        s <= t < n - 1  floor + (peak - floor) (1 + cos(pi (t - s) / (n - 1 - s))) / 2
-        t >= n - 1      floor (but the peak at t = s, where w >= n or n = 1)
-
-    So step 0 of a warm-up has peak / w, the peak is reached once, at step s, and the last step is at the floor.
-
-    Raises: ConfigError for a negative warm-up or a total below 1.
-    """
-    if warmup_steps < 0 or total_steps < 1:
-        raise ConfigError(
-            f"warmup_cosine: expected warmup_steps of at least 0 and total_steps of at least 1, found {warmup_steps} "
-            f"and {total_steps}"
-        )
-    top = max(warmup_steps - 1, 0)
-    if step < top:
-        return peak * (step + 1) / warmup_steps
-    if step == top:
-        return peak
-    if step >= total_steps - 1:
-        return floor
-    return floor + (peak - floor) * (1.0 + cos(pi * (step - top) / (total_steps - 1 - top))) / 2.0
 
 
 class LRScheduler:
     """What all schedules share. A subclass says `rate(base, step)`.
 
     Args:
-        optimizer: Whose groups' "lr" is set. The first schedule notes each group's rate as "initial_lr".
+        optimizer: Whose groups' "lr" is set. The first schedule notes each group's rate as "initial_lr". A group that
+            is added later joins the curve at its next step, with the rate that it brought as its base.
         last_epoch: -1 to start, or the step that was run last.
 
     Raises: ConfigError for settings out of range.
@@ -91,6 +64,9 @@ class LRScheduler:
         return [group["lr"] for group in self.optimizer.param_groups]
 
     def _set_rates(self) -> None:
+        for group in self.optimizer.param_groups[len(self.base_lrs) :]:
+            group.setdefault("initial_lr", group["lr"])
+            self.base_lrs.append(float(group["initial_lr"]))
         rates = [self.rate(base, self.last_epoch, index) for index, base in enumerate(self.base_lrs)]
         for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
             group["lr"] = rate
@@ -139,15 +115,19 @@ class LambdaLR(LRScheduler):
         lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]],
         last_epoch: int = -1,
     ) -> None:
-        count = len(optimizer.param_groups)
-        self.lambdas = [lr_lambda] * count if callable(lr_lambda) else list(lr_lambda)
-        if len(self.lambdas) != count:
-            raise ConfigError(f"LambdaLR: expected {count} functions, one for each group, found {len(self.lambdas)}")
+        self._function = lr_lambda if callable(lr_lambda) else None
+        self.lambdas = [] if callable(lr_lambda) else list(lr_lambda)
         super().__init__(optimizer, last_epoch)
 
     def rate(self, base: float, step: int, group: int = 0) -> float:
         """Give base * f(t)."""
-        return base * self.lambdas[group](step)
+        return base * (self._function or self.lambdas[group])(step)
+
+    def _set_rates(self) -> None:
+        count = len(self.optimizer.param_groups)
+        if self._function is None and len(self.lambdas) != count:
+            raise ConfigError(f"LambdaLR: expected {count} functions, one for each group, found {len(self.lambdas)}")
+        super()._set_rates()
 
 
 class ConstantLR(LRScheduler):
@@ -158,8 +138,8 @@ class ConstantLR(LRScheduler):
     def __init__(
         self, optimizer: Optimizer, factor: float = 1.0 / 3.0, total_iters: int = 5, last_epoch: int = -1
     ) -> None:
-        self.factor = _in_unit("ConstantLR", "factor", factor)
-        self.total_iters = _at_least("ConstantLR", "total_iters", total_iters, 0)
+        self.factor = in_unit("ConstantLR", "factor", factor)
+        self.total_iters = at_least("ConstantLR", "total_iters", total_iters, 0)
         super().__init__(optimizer, last_epoch)
 
     def rate(self, base: float, step: int, group: int = 0) -> float:
@@ -173,13 +153,44 @@ class StepLR(LRScheduler):
     saved = ("gamma", "step_size")
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
-        self.step_size = _at_least("StepLR", "step_size", step_size, 1)
+        self.step_size = at_least("StepLR", "step_size", step_size, 1)
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
     def rate(self, base: float, step: int, group: int = 0) -> float:
         """Give base * gamma^(t // step_size)."""
         return float(base * self.gamma ** (step // self.step_size))
+
+
+class MultiStepLR(LRScheduler):
+    """base * gamma^k, k the number of milestones that t has reached; one given twice counts twice."""
+
+    saved = ("gamma", "milestones")
+
+    def __init__(
+        self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1
+    ) -> None:
+        self.milestones = sorted(milestones)
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch)
+
+    def rate(self, base: float, step: int, group: int = 0) -> float:
+        """Give base * gamma^k."""
+        return float(base * self.gamma ** bisect_right(self.milestones, step))
+
+
+class ExponentialLR(LRScheduler):
+    """base * gamma^t."""
+
+    saved = ("gamma",)
+
+    def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch)
+
+    def rate(self, base: float, step: int, group: int = 0) -> float:
+        """Give base * gamma^t."""
+        return float(base * self.gamma**step)
 
 
 class LinearLR(LRScheduler):
@@ -195,9 +206,9 @@ class LinearLR(LRScheduler):
         total_iters: int = 5,
         last_epoch: int = -1,
     ) -> None:
-        self.start_factor = _in_unit("LinearLR", "start_factor", start_factor)
-        self.end_factor = _in_unit("LinearLR", "end_factor", end_factor)
-        self.total_iters = _at_least("LinearLR", "total_iters", total_iters, 0)
+        self.start_factor = in_unit("LinearLR", "start_factor", start_factor)
+        self.end_factor = in_unit("LinearLR", "end_factor", end_factor)
+        self.total_iters = at_least("LinearLR", "total_iters", total_iters, 0)
         super().__init__(optimizer, last_epoch)
 
     def rate(self, base: float, step: int, group: int = 0) -> float:
@@ -216,31 +227,13 @@ class CosineAnnealingLR(LRScheduler):
     saved = ("T_max", "eta_min")
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:  # noqa: N803
-        self.T_max = _at_least("CosineAnnealingLR", "T_max", T_max, 1)
+        self.T_max = at_least("CosineAnnealingLR", "T_max", T_max, 1)
         self.eta_min = eta_min
         super().__init__(optimizer, last_epoch)
 
     def rate(self, base: float, step: int, group: int = 0) -> float:
         """Give the point of the cosine."""
         return self.eta_min + (base - self.eta_min) * (1.0 + cos(pi * step / self.T_max)) / 2.0
-
-
-class WarmupCosineLR(LRScheduler):
-    """The curve of `warmup_cosine` with each group's base rate as the peak."""
-
-    saved = ("floor", "total_steps", "warmup_steps")
-
-    def __init__(
-        self, optimizer: Optimizer, warmup_steps: int, total_steps: int, floor: float = 0.0, last_epoch: int = -1
-    ) -> None:
-        self.warmup_steps = _at_least("WarmupCosineLR", "warmup_steps", warmup_steps, 0)
-        self.total_steps = _at_least("WarmupCosineLR", "total_steps", total_steps, 1)
-        self.floor = floor
-        super().__init__(optimizer, last_epoch)
-
-    def rate(self, base: float, step: int, group: int = 0) -> float:
-        """Give the point of the curve."""
-        return warmup_cosine(step, base, self.warmup_steps, self.total_steps, self.floor)
 
 
 class _Composed(LRScheduler):
@@ -332,13 +325,13 @@ class ChainedScheduler(_Composed):
         return base
 
 
-def _in_unit(kind: str, name: str, value: float) -> float:
+def in_unit(kind: str, name: str, value: float) -> float:
     if not 0.0 <= value <= 1.0:
         raise ConfigError(f"{kind}: expected {name} in [0, 1], found {value}")
     return value
 
 
-def _at_least(kind: str, name: str, value: int, low: int) -> int:
+def at_least(kind: str, name: str, value: int, low: int) -> int:
     if value < low:
         raise ConfigError(f"{kind}: expected {name} of at least {low}, found {value}")
     return value
