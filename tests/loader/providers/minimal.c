@@ -1,5 +1,6 @@
 /* The smallest provider that passes negotiation, with one thing wrong where a test asks for it by a macro.
- * Its device is host memory that it does not call host-readable; with REFERENCE it computes by the SDK's kernels. */
+ * Its device is host memory that it does not call host-readable; with REFERENCE it computes by the SDK's
+ * kernels. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,12 @@ static int inits;
 static itp_status init(const itp_host *host, const itp_config *config, void **self, itp_error *err) {
   UNUSED(host), UNUSED(config);
   ++inits;
+#ifdef INIT_CRASHES
+  abort();
+#endif
+#ifdef INIT_HANGS
+  for (;;) pause();
+#endif
 #ifdef INIT_FAILS
   return ITP_FAIL_WITH(err, UNAVAILABLE, "init", 35, "no driver was found (attempt %d)", inits);
 #else
@@ -87,18 +94,19 @@ static itp_status device_info(void *self, int32_t device, itp_device_info *out, 
   out->min_alignment = 64;
   return ITP_OK;
 }
-static itp_status alloc(void *self, int32_t device, uint32_t kind, uint64_t nbytes, itp_stream stream, void **out,
-                        itp_error *err) {
+static itp_status alloc(void *self, int32_t device, uint32_t kind, uint64_t nbytes, itp_stream stream,
+                        void **out, itp_error *err) {
   UNUSED(self), UNUSED(device), UNUSED(kind), UNUSED(stream);
 #ifdef ALLOC_LIMIT
-  if (nbytes > ALLOC_LIMIT) return ITP_FAIL(err, OUT_OF_MEMORY, "alloc", "%llu bytes", (unsigned long long)nbytes);
+  if (nbytes > ALLOC_LIMIT)
+    return ITP_FAIL(err, OUT_OF_MEMORY, "alloc", "%llu bytes", (unsigned long long)nbytes);
 #endif
   UNUSED(err);
   *out = aligned_alloc(64, (nbytes + 63) / 64 * 64);
   return *out != NULL ? ITP_OK : ITP_E_OUT_OF_MEMORY;
 }
-static itp_status dealloc(void *self, int32_t device, uint32_t kind, void *ptr, uint64_t nbytes, itp_stream stream,
-                          itp_error *err) {
+static itp_status dealloc(void *self, int32_t device, uint32_t kind, void *ptr, uint64_t nbytes,
+                          itp_stream stream, itp_error *err) {
   UNUSED(self), UNUSED(device), UNUSED(kind), UNUSED(nbytes), UNUSED(stream), UNUSED(err);
   free(ptr);
   return ITP_OK;
@@ -106,10 +114,16 @@ static itp_status dealloc(void *self, int32_t device, uint32_t kind, void *ptr, 
 static itp_status copy(void *self, const itp_copy *c, itp_error *err) {
   UNUSED(self), UNUSED(err);
   memmove(c->dst, c->src, c->bytes);
+#ifdef COPY_LIES
+  ((char *)c->dst)[c->bytes - 1] = 7;
+#endif
   return ITP_OK;
 }
-static itp_status device_sync(void *self, int32_t d, itp_error *err) { return UNUSED(self), UNUSED(d), UNUSED(err), ITP_OK; }
-static itp_status stream_create(void *self, int32_t d, uint32_t f, int32_t p, itp_stream *out, itp_error *err) {
+static itp_status device_sync(void *self, int32_t d, itp_error *err) {
+  return UNUSED(self), UNUSED(d), UNUSED(err), ITP_OK;
+}
+static itp_status stream_create(void *self, int32_t d, uint32_t f, int32_t p, itp_stream *out,
+                                itp_error *err) {
   UNUSED(self), UNUSED(d), UNUSED(f), UNUSED(p), UNUSED(err);
   *out = (itp_stream)&instance;
   return ITP_OK;
@@ -173,21 +187,34 @@ static itp_status nothing(void *self, const itp_launch *l, itp_error *err) {
 #ifndef MASK
 #define MASK ALL
 #endif
-#define KERNEL(K, F) \
-  static const itp_kernel kernel_##K = {                                                                 \
-      .struct_size = sizeof(itp_kernel), .op_version = 1, .name = #K, .schema = itp_schema_##K, .dtype_mask = MASK, \
-      .flags = F, .launch = nothing}
+#define KERNEL(K, F)                                                       \
+  static const itp_kernel kernel_##K = {.struct_size = sizeof(itp_kernel), \
+                                        .op_version = 1,                   \
+                                        .name = #K,                        \
+                                        .schema = itp_schema_##K,          \
+                                        .dtype_mask = MASK,                \
+                                        .flags = F,                        \
+                                        .launch = nothing}
 KERNEL(Cast, ITP_K_STRIDED);
 KERNEL(Fill, ITP_K_STRIDED);
 KERNEL(Copy, COPY_FLAGS);
 KERNEL(NoOpForward, 0);
 KERNEL(NoOpBackward, 0);
-static const itp_kernel other_version = {.struct_size = sizeof(itp_kernel), .op_version = 7, .name = "AddForward",
-                                         .schema = itp_schema_AddForward, .launch = nothing};
-static const itp_kernel other_schema = {.struct_size = sizeof(itp_kernel), .op_version = 1, .name = "MulForward",
-                                        .schema = "MulForward(T a) -> (T y)", .launch = nothing};
-static const itp_kernel unknown = {.struct_size = sizeof(itp_kernel), .op_version = 1, .name = "Frobnicate",
-                                   .schema = "Frobnicate(T a) -> (T y)", .launch = nothing};
+static const itp_kernel other_version = {.struct_size = sizeof(itp_kernel),
+                                         .op_version = 7,
+                                         .name = "AddForward",
+                                         .schema = itp_schema_AddForward,
+                                         .launch = nothing};
+static const itp_kernel other_schema = {.struct_size = sizeof(itp_kernel),
+                                        .op_version = 1,
+                                        .name = "MulForward",
+                                        .schema = "MulForward(T a) -> (T y)",
+                                        .launch = nothing};
+static const itp_kernel unknown = {.struct_size = sizeof(itp_kernel),
+                                   .op_version = 1,
+                                   .name = "Frobnicate",
+                                   .schema = "Frobnicate(T a) -> (T y)",
+                                   .launch = nothing};
 static const itp_kernel *const items[] = {
     &other_version, &other_schema, &unknown, &kernel_Copy, &kernel_NoOpForward, &kernel_NoOpBackward,
 #ifndef NO_CAST_NO_FILL
@@ -197,13 +224,18 @@ static const itp_kernel *const items[] = {
     &kernel_Fill,
 #endif
 };
-static const itp_kernels kernels = {.struct_size = sizeof(itp_kernels), .count = sizeof(items) / sizeof(items[0]), .items = items};
+static const itp_kernels kernels = {
+    .struct_size = sizeof(itp_kernels), .count = sizeof(items) / sizeof(items[0]), .items = items};
 #endif
 
 #ifdef BAD_OPTIONS
-static const itp_option no_help = {.struct_size = sizeof(itp_option), .kind = ITP_V_I64, .name = "speed", .default_text = "1"};
-static const itp_option bad_name = {
-    .struct_size = sizeof(itp_option), .kind = ITP_V_I64, .name = "Top-Speed", .default_text = "1", .help = "How fast"};
+static const itp_option no_help = {
+    .struct_size = sizeof(itp_option), .kind = ITP_V_I64, .name = "speed", .default_text = "1"};
+static const itp_option bad_name = {.struct_size = sizeof(itp_option),
+                                    .kind = ITP_V_I64,
+                                    .name = "Top-Speed",
+                                    .default_text = "1",
+                                    .help = "How fast"};
 static const itp_option *const options[] = {&no_help, &bad_name, &no_help, NULL};
 #endif
 

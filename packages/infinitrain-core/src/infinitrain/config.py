@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["PREFIX", "VARIABLES", "cache_dir", "exit_timeout_ms", "provider_options", "provider_path"]
+__all__ = ["PREFIX", "VARIABLES", "cache_dir", "exit_timeout_ms", "provider_options", "provider_path", "set_variables"]
 
 PREFIX = "INFINITRAIN_"
 #: Name and meaning; `INFINITRAIN_<PROVIDER>_<OPTION>` sets an option that the provider declares.
@@ -15,6 +15,11 @@ VARIABLES = {
     "INFINITRAIN_EXIT_TIMEOUT": "seconds that the end of the process waits for a device that is busy (default: 10)",
     "INFINITRAIN_CACHE": "folder for prepared data (default: the user's cache folder)",
 }
+
+
+def set_variables() -> dict[str, str]:
+    """Give all that is set under our prefix, known or not."""
+    return {name: value for name, value in sorted(os.environ.items()) if name.startswith(PREFIX)}
 
 
 def provider_path() -> list[Path]:

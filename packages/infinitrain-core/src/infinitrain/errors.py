@@ -84,10 +84,12 @@ class ProviderLoadError(ProviderError, OSError):
     Attributes:
         path: The library's file.
         problems: Everything that is wrong with it, one sentence each.
+        kind: What sort of failure it is, in a few words that do not change ("undefined symbol").
     """
 
-    def __init__(self, message: str, path: str = "", problems: Sequence[str] = ()) -> None:
+    def __init__(self, message: str, path: str = "", problems: Sequence[str] = (), kind: str = "") -> None:
         super().__init__(message)
+        self.kind = kind
         self.path = path
         self.problems = list(problems) or [message]
 

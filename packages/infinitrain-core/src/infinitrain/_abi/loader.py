@@ -14,6 +14,7 @@ from infinitrain_capi.table import DTYPES, KernelRow
 from infinitrain_capi.table import load as load_table
 
 from infinitrain._abi import names
+from infinitrain._abi.explain import blocked, explain
 from infinitrain._abi.provider import Kernel, Option, Provider
 from infinitrain._native import ffi, lib
 from infinitrain.errors import AbiMismatch, ProviderLoadError
@@ -52,6 +53,7 @@ def open_provider(path: str | os.PathLike[str], distribution: str | None = None)
             f"provider library {file}: its query declined this core, which speaks ABI {_version()}. "
             "Install a provider built for that version, or a newer infinitrain-core",
             str(file),
+            kind="declined",
         )
     return _negotiate(raw, file, distribution)
 
@@ -61,17 +63,26 @@ def _version() -> str:
 
 
 def _resolve(file: Path) -> Any:
-    if not file.is_file():
-        found = "a folder" if file.is_dir() else "none"
-        raise ProviderLoadError(f"provider library {file}: expected a file, found {found}. Check the path", str(file))
+    if not os.path.isfile(file):
+        found = "a folder" if os.path.isdir(file) else "none"
+        closed = blocked(file)
+        if closed is not None:
+            found = f"that user {os.geteuid()} may not enter {closed}"
+        raise ProviderLoadError(
+            f"provider library {file}: expected a file, found {found}. Check the path",
+            str(file),
+            kind="not allowed" if closed is not None else "missing file",
+        )
     reason = ffi.new("char[4096]")
     library = lib.it_library_open(os.fsencode(file.resolve()), reason, 4096)
     if library == ffi.NULL:
         text = ffi.string(reason).decode(errors="replace")
+        kind, meaning = explain(file, text)
         raise ProviderLoadError(
-            f"provider library {file} cannot be loaded: {text}{_hint(file, text)}. "
-            "`infinitrain providers --explain` lists what else was found",
+            f"provider library {file} cannot be loaded: {text}{f' ({meaning})' if meaning else ''}. "
+            "`infinitrain doctor` says what to do, `infinitrain providers --explain` what else was found",
             str(file),
+            kind=kind,
         )
     entry = lib.it_library_symbol(library, ENTRY.format(major=lib.ITP_ABI_MAJOR).encode())
     if entry != ffi.NULL:
@@ -82,30 +93,14 @@ def _resolve(file: Path) -> Any:
                 f"provider library {file}: found ABI {major}.x, this infinitrain-core speaks {_version()}. "
                 "It needs a newer core: pip install --upgrade infinitrain-core",
                 str(file),
+                kind="newer contract",
             )
     raise ProviderLoadError(
         f"provider library {file} is not an infinitrain provider: expected the exported function "
         f"{ENTRY.format(major=lib.ITP_ABI_MAJOR)}, found none. Was it linked with the SDK's version script?",
         str(file),
+        kind="not a provider",
     )
-
-
-def _hint(file: Path, reason: str) -> str:
-    """Say in plain words what the dynamic loader means."""
-    with file.open("rb") as handle:
-        head = handle.read(20)
-    if head[:4] != b"\x7fELF":
-        return f" (expected a shared library for this system, found a file that begins with {head[:4]!r})"
-    if len(head) < 20 or "too short" in reason:
-        return " (the file is truncated: install it again)"
-    if "ELF class" in reason or "wrong" in reason:
-        machine = int.from_bytes(head[18:20], "little")
-        return f" (built for another processor: ELF machine {machine}, this Python runs on {os.uname().machine})"
-    if "undefined symbol" in reason:
-        return " (a function that it needs is in no library that it names)"
-    if "cannot open shared object" in reason:
-        return " (a library that it needs is not installed or not on the loader's path)"
-    return ""
 
 
 def _size_problem(what: str, pointer: Any, ctype: str) -> str | None:
@@ -177,6 +172,7 @@ def _refuse(file: Path, problems: list[str]) -> None:
         "Mend the library, or ask its vendor for a build that passes `infinitrain conformance`",
         str(file),
         problems,
+        kind="breaks the contract",
     )
 
 

@@ -117,6 +117,11 @@ class Provider:
         return self._started
 
     @property
+    def forked(self) -> bool:
+        """Whether it was started in a process that this one was forked from: nothing of it can be used here."""
+        return bool(lib.it_forked(self.native))
+
+    @property
     def failure(self) -> InfinitrainError | None:
         """Why `init` failed, if it did."""
         return self._failure
@@ -214,7 +219,7 @@ class Provider:
 
     def shutdown(self) -> None:
         """End the provider; in a forked child nothing is called."""
-        if self._started and not lib.it_forked(self.native):
+        if self._started and not self.forked:
             lib.it_shutdown(self.native, SHUTDOWN_AT_EXIT)
             self.drain_log()
         self._started = False

@@ -68,6 +68,7 @@ class Candidate:
                 f"provider {self.name!r}: package {self.where} cannot say where its library is: "
                 f"{type(reason).__name__}: {reason}. Reinstall it: pip install --force-reinstall {self.distribution}",
                 self.where,
+                kind="package broken",
             ) from reason
 
 
@@ -75,7 +76,7 @@ def candidates() -> list[Candidate]:
     """List every provider that can be found, without importing or opening anything."""
     found = []
     for place in config.provider_path():
-        files = sorted(place.glob("*.so*")) if place.is_dir() else [place]
+        files = sorted(place.glob("*.so*")) if os.path.isdir(place) else [place]
         for file in files:
             match = _LIBRARY.fullmatch(file.name)
             found.append(Candidate(match["name"] if match else file.name, "INFINITRAIN_PROVIDER_PATH", str(file)))
@@ -112,7 +113,7 @@ def open_path(path: str | os.PathLike[str], distribution: str | None = None) -> 
     """Open a library unless the same file is loaded already."""
     file = Path(path)
     with _lock:
-        same = [each for each in _loaded.values() if file.exists() and os.path.samefile(each.path, file)]
+        same = [each for each in _loaded.values() if os.path.exists(file) and os.path.samefile(each.path, file)]
         return same[0] if same else open_provider(file, distribution)
 
 
@@ -127,12 +128,14 @@ def _register(provider: Provider, wanted: str | None) -> Provider:
                 f"(loaded) and {provider.path}. Uninstall one, or start Python with only one of them on "
                 "INFINITRAIN_PROVIDER_PATH",
                 provider.path,
+                kind="offered twice",
             )
         if wanted is not None and provider.name != wanted:
             raise ProviderLoadError(
                 f"provider {wanted!r}: library {provider.path} calls itself {provider.name!r}, "
                 f"expected {wanted!r}. The package's entry point and the library's name have to agree",
                 provider.path,
+                kind="calls itself otherwise",
             )
         settings = _settings.get(provider.name)
         if settings:
@@ -195,7 +198,8 @@ def _choose(name: str, matches: list[Candidate]) -> Provider:
         listed = " and ".join(f"{file} ({each.origin})" for file, each in files.items())
         raise ProviderLoadError(
             f"provider {name!r} is offered twice: expected one library, found {listed}. Uninstall one package, take "
-            "one off INFINITRAIN_PROVIDER_PATH, or choose by infinitrain.load_provider(PATH) before the device is used"
+            "one off INFINITRAIN_PROVIDER_PATH, or choose by infinitrain.load_provider(PATH) before the device is used",
+            kind="offered twice",
         )
     ((file, candidate),) = files.items()
     return open_path(file, candidate.distribution)
@@ -204,7 +208,7 @@ def _choose(name: str, matches: list[Candidate]) -> Provider:
 def _under_another_file_name(name: str) -> Provider | None:
     """Look for a name inside the libraries on INFINITRAIN_PROVIDER_PATH whose files are called otherwise."""
     for candidate in candidates():
-        if candidate.point is None and candidate.name not in _loaded and Path(candidate.where).is_file():
+        if candidate.point is None and candidate.name not in _loaded and os.path.isfile(candidate.where):
             try:
                 provider = open_path(candidate.where)
             except ProviderError:

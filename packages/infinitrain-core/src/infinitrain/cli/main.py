@@ -20,13 +20,14 @@ COMMANDS = {
         "testing",
         "prove a provider library against the contract",
     ),
+    "doctor": ("infinitrain.cli.doctor.command", "", "find out why a device does not show up, and how to mend it"),
     "new-provider": ("infinitrain.cli.new_provider", "", "write a package that makes a device of your own"),
 }
 EXAMPLES = """\
 examples:
   infinitrain train gpt2-mini                       a small GPT-2 on Shakespeare, a few minutes on a laptop
   infinitrain train gpt2 --device fake:1 --steps 5  the 124M model, a few steps on another device
-  infinitrain providers --explain                   why a device does not show up
+  infinitrain doctor NAME                           why a device does not show up, and what to do
   infinitrain COMMAND --help                        everything that a command takes
 """
 

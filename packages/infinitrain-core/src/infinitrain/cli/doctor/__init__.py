@@ -1,0 +1,1 @@
+"""`infinitrain doctor`: why a device does not show up, and the command that mends it."""
