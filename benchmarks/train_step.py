@@ -37,7 +37,9 @@ LR = 1e-4
 LOSS_TOLERANCE = 1e-3
 #: What the lean PyTorch model's layers are called in infinitrain's GPT-2.
 TORCH_NAMES = {"qkv": "attn.c_attn", "proj": "attn.c_proj", "up": "mlp.c_fc", "down": "mlp.c_proj"}
-PEERS = ("infinitrain", "torch", "torch.compile")
+PEERS = ("infinitrain", "infinitrain.eager", "torch", "torch.compile")
+#: Steps before any is counted: compilers record or trace in them.
+WARM_UP = 4
 
 
 def tokens(batch: int, time_: int) -> tuple[Any, Any]:
@@ -56,8 +58,8 @@ def first_values(name: str, shape: tuple[int, ...], layers: int) -> Any:
     return draws
 
 
-def infinitrain_step(options: argparse.Namespace) -> Callable[[], float]:
-    """Make one eager step of infinitrain on its cpu device."""
+def infinitrain_step(options: argparse.Namespace, compiled: bool) -> Callable[[], float]:
+    """Make the step of infinitrain on its cpu device, replayed or eager."""
     import infinitrain as it
     from infinitrain.models import GPT2, model_config
     from infinitrain.optim import AdamW
@@ -70,15 +72,16 @@ def infinitrain_step(options: argparse.Namespace) -> Callable[[], float]:
     optimizer = AdamW(model.parameters(), lr=LR, weight_decay=0.1)
     inputs, targets = (it.tensor(each) for each in tokens(options.batch_size, options.seq_len))
 
-    def step() -> float:
+    def train(inputs: it.Tensor, targets: it.Tensor) -> it.Tensor:
         optimizer.zero_grad(set_to_none=True)
         loss = model(inputs, targets)[1]  # nobody keeps the logits, as in the peers
-        assert loss is not None
+        assert isinstance(loss, it.Tensor)
         loss.backward()
         optimizer.step()
-        return float(loss.item())
+        return loss
 
-    return step
+    step = it.compile(train) if compiled else train
+    return lambda: float(step(inputs, targets).item())
 
 
 def torch_step(options: argparse.Namespace, compiled: bool) -> Callable[[], float]:
@@ -145,8 +148,8 @@ def torch_step(options: argparse.Namespace, compiled: bool) -> Callable[[], floa
 
 def serve(options: argparse.Namespace) -> None:
     """Take as many steps as each line of standard input says, and answer with their times, losses and peak memory."""
-    if options.serve == "infinitrain":
-        step = infinitrain_step(options)
+    if options.serve.startswith("infinitrain"):
+        step = infinitrain_step(options, compiled=options.serve == "infinitrain")
     else:
         step = torch_step(options, compiled=options.serve == "torch.compile")
     for line in sys.stdin:
@@ -237,7 +240,7 @@ def main() -> None:
     before = os.getloadavg()[0]
     peers = [start(name, options) for name in options.peers]
     for peer in peers:
-        peer.run(2, warm_up=True)
+        peer.run(WARM_UP, warm_up=True)
         print(f"{peer.name}: ready", file=sys.stderr, flush=True)
     for _ in range(options.rounds):
         for peer in peers:
@@ -267,12 +270,12 @@ def report(peers: list[Peer], options: argparse.Namespace, load: tuple[float, fl
         f"{os.cpu_count()} cores"
     )
     print(
-        f"{'':14} {'ms/step':>9} {first.name + ' / peer':>19} {'cpu ms':>8} {'cpu / peer':>11} {'peak MB':>9} "
+        f"{'':18} {'ms/step':>9} {first.name + ' / peer':>19} {'cpu ms':>8} {'cpu / peer':>11} {'peak MB':>9} "
         f"{'memory / peer':>14} {'loss':>16}"
     )
     for peer in peers:
         print(
-            f"{peer.name:14} {peer.median * 1e3:9.0f} {first.median / peer.median:19.2f} "
+            f"{peer.name:18} {peer.median * 1e3:9.0f} {first.median / peer.median:19.2f} "
             f"{peer.cpu_median * 1e3:8.0f} {first.cpu_median / peer.cpu_median:11.2f} {peer.peak_kib / 1024:9.0f} "
             f"{first.peak_kib / peer.peak_kib:14.2f} {peer.losses[0]:7.3f} -> {peer.losses[-1]:.3f}"
         )

@@ -20,6 +20,7 @@ ORDER = (
     "device",
     "memory",
     "stream",
+    "lifetime",
     "strided",
     "copy",
     "dispatch",

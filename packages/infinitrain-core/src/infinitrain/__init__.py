@@ -3,7 +3,7 @@
 `import infinitrain as it`, then `it.tensor([[1.0, 2.0], [3.0, 4.0]], device="fake:1")`.
 """
 
-from infinitrain import autograd, errors
+from infinitrain import autograd, errors, lifetime  # noqa: F401  (lifetime ends the process in order)
 from infinitrain._abi.registry import configure, load_provider
 from infinitrain.autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from infinitrain.device import (

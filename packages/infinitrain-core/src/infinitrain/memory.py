@@ -7,7 +7,6 @@ queued there earlier is done with it before later work begins. A block used on a
 
 from __future__ import annotations
 
-import atexit
 import logging
 import os
 import threading
@@ -18,12 +17,11 @@ from typing import Any
 
 import numpy.typing as npt
 
-from infinitrain import config, recording
-from infinitrain._abi import registry
+from infinitrain import recording
 from infinitrain._native import ffi, lib
 from infinitrain.device import Device
 from infinitrain.errors import InfinitrainError, OutOfMemory
-from infinitrain.stream import Event, Stream, close_all, current_stream, default_stream, on_close
+from infinitrain.stream import Event, Stream, current_stream, default_stream, on_close
 
 __all__ = [
     "Buffer",
@@ -213,6 +211,11 @@ def _pool(device: Device, kind: int) -> Pool:
     return found
 
 
+def pools() -> list[Pool]:
+    """Give the allocators of all devices and kinds of memory."""
+    return list(_pools.values())
+
+
 @on_close
 def _empty_stream(stream: Stream) -> None:
     for (device, _), pool in list(_pools.items()):
@@ -316,11 +319,15 @@ def allocate(nbytes: int, device: Device, *, pinned: bool = False) -> Buffer:
 
 def wrap_host(array: npt.NDArray[Any], device: Device) -> Buffer:
     """Give a buffer over the memory of a C-contiguous NumPy array, which it keeps alive, without copying."""
-    buffer = allocate(0, device)
-    buffer.nbytes = array.nbytes
-    buffer.ptr = array.ctypes.data if array.nbytes else 0
+    buffer = wrap_device(array.ctypes.data if array.nbytes else 0, array.nbytes, device, array)
     buffer.read_only = not array.flags.writeable
-    buffer._owner = array
+    return buffer
+
+
+def wrap_device(address: int, nbytes: int, device: Device, owner: object) -> Buffer:
+    """Give a buffer over a part of memory that `owner` holds, and keep the owner."""
+    buffer = allocate(0, device)
+    buffer.nbytes, buffer.ptr, buffer._owner = nbytes, address, owner
     return buffer
 
 
@@ -364,30 +371,6 @@ def empty_cache(device: Device | str | None = None) -> None:
             pool.empty()
 
 
-def _finish() -> None:
-    """End in order: wait for the devices, then events and streams, memory, and the providers themselves.
-
-    Finalizers that run after this do nothing. What a failing device still reports is of no use to anyone now, and one
-    that stays busy is left to the operating system.
-    """
-    deadline = config.exit_timeout_ms()
-    running = [provider for provider in registry.loaded() if provider.started and not lib.it_forked(provider.native)]
-    for provider in list(running):
-        if not provider.settle(deadline):
-            _log.warning("device %r is still busy at the end of the process: left as it is", provider.name)
-            provider.abandon()
-            running.remove(provider)
-    close_all()
-    for pool in _pools.values():
-        if pool.device.provider in running:
-            try:
-                pool.end()
-            except InfinitrainError:
-                continue
-    for provider in running:
-        provider.shutdown()
-
-
 def _renew_locks() -> None:
     """In a forked child: a thread that is not here may have held them."""
     global _pools_lock
@@ -396,5 +379,4 @@ def _renew_locks() -> None:
         pool.lock = threading.RLock()
 
 
-atexit.register(_finish)
 os.register_at_fork(after_in_child=_renew_locks)

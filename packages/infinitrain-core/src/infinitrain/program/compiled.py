@@ -6,7 +6,7 @@ import functools
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeGuard
 
 from infinitrain import recording
 from infinitrain.autograd import no_grad
@@ -14,7 +14,7 @@ from infinitrain.autograd.grad_mode import state as grad_mode
 from infinitrain.errors import CaptureError
 from infinitrain.program.explain import Explanation, explain
 from infinitrain.program.program import Program
-from infinitrain.program.tape import Tape, Used
+from infinitrain.program.tape import Tape, Used, View
 from infinitrain.random import default_generator
 from infinitrain.tensor import Tensor
 
@@ -81,7 +81,7 @@ class Compiled:
 
     @property
     def programs(self) -> list[Program]:
-        """Every program that is kept."""
+        """Every program that is kept; a function has one when it has been replayed."""
         return [program for variant in self._variants.values() for program, _ in variant.ready]
 
     def explain(self) -> Explanation:
@@ -140,16 +140,23 @@ class _Variant:
         self.name = name
         self.inputs: list[Tensor] | None = None
         self.ready: list[tuple[Program, _Results]] = []
+        #: What two calls in a row have done, until the next call makes a program of it.
+        self.agreed: tuple[Tape, _Results] | None = None
         self.last: Tape | None = None
         self.unlike = 0
 
     def replay(self, tensors: list[Tensor]) -> tuple[Any] | None:
         """Run a program that fits, if there is one; gives its results in a tuple."""
+        if self.agreed is not None and self.agreed[0].fits():
+            tape, results = self.agreed
+            self.agreed = None
+            self.ready = [pair for pair in self.ready if pair[0].tape.fits()]
+            self.ready.append((Program(tape), results))
         for program, results in self.ready:
             if program.tape.fits():
                 self._fill_inputs(tensors)
                 program.replay()
-                return (results.give(),)
+                return (results.give(program),)
         return None
 
     def _fill_inputs(self, tensors: list[Tensor]) -> None:
@@ -175,12 +182,13 @@ class _Variant:
                 recording.listener = None
                 results = _Results(self.name, given)
                 del given
-                tape.finish()
+                returned = results.give()
+                results.settle(tape)
             finally:
                 recording.listener = None
         self._check_inputs(tape)
         self._compare(tape, results)
-        return results.give()
+        return returned
 
     def _check_inputs(self, tape: Tape) -> None:
         assert self.inputs is not None
@@ -195,7 +203,7 @@ class _Variant:
                     )
 
     def _compare(self, tape: Tape, results: _Results) -> None:
-        """Make a program when this call did what the one before it did."""
+        """Agree on a program when this call did what the one before it did."""
         difference = "" if self.last is None else self.last.difference(tape)
         if self.last is None or difference:
             self.unlike += 1
@@ -208,8 +216,7 @@ class _Variant:
             return
         self.last, self.unlike = None, 0
         if tape.device is not None:
-            self.ready = [pair for pair in self.ready if pair[0].tape.fits()]
-            self.ready.append((Program(tape), results))
+            self.agreed = (tape, results)
 
 
 class _Results:
@@ -227,14 +234,23 @@ class _Results:
                     "lists and dictionaries of them"
                 )
 
-    def give(self) -> Any:
+    def settle(self, tape: Tape) -> None:
+        """Finish the tape, and hold no memory any more that the call took."""
+        tensors = [leaf for leaf in self.leaves if isinstance(leaf, Tensor)]
+        outcomes = iter(tape.finish(tensors))
+        self.leaves = [next(outcomes) if isinstance(leaf, Tensor) else leaf for leaf in self.leaves]
+
+    def give(self, program: Program | None = None) -> Any:
         """Copy the tensors; parameters and other tensors that were there before are given as they are."""
         with no_grad():
-            fresh = [leaf.detach().clone() if _is_result(leaf) else leaf for leaf in self.leaves]
+            fresh = []
+            for leaf in self.leaves:
+                given = program.outcome(leaf) if isinstance(leaf, View) and program is not None else leaf
+                fresh.append(given.detach().clone() if _is_result(given) else given)
         return _unflatten(self.shape, iter(fresh))
 
 
-def _is_result(leaf: Any) -> bool:
+def _is_result(leaf: Any) -> TypeGuard[Tensor]:
     return isinstance(leaf, Tensor) and not (leaf.requires_grad and leaf.is_leaf)
 
 

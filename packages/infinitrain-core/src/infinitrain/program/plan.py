@@ -39,7 +39,10 @@ class Plan:
 
 @dataclass(slots=True)
 class _Span:
-    """Bytes in use from one launch to another, both included; `block` is -1 - position for a workspace."""
+    """Bytes in use from one launch to another, both included; `block` is -1 - position for a workspace.
+
+    What outlives the call is in use until after the last launch.
+    """
 
     block: int
     size: int
@@ -94,7 +97,7 @@ def _needed(launches: list[Launch], blocks: list[Block]) -> list[Launch]:
     kept: list[Launch] = []
     for launch in reversed(launches):
         outputs = [view.block for view in launch.outputs if view is not None]
-        if not any(block in read or blocks[block].fixed is not None for block in outputs):
+        if not any(block in read or blocks[block].outlives for block in outputs):
             continue
         kept.append(launch)
         read.update(view.block for view in launch.inputs if view is not None)
@@ -112,11 +115,9 @@ def _spans(launches: list[Launch], blocks: list[Block], placed: set[int]) -> lis
         for view in launch.views:
             if view is None or blocks[view.block].fixed is not None or view.block in placed:
                 continue
-            span = spans.get(view.block)
-            if span is None:
-                spans[view.block] = _Span(view.block, _aligned(blocks[view.block].nbytes), position, position)
-            else:
-                span.last = position
+            block = blocks[view.block]
+            last = len(launches) if block.result else position
+            spans.setdefault(view.block, _Span(view.block, _aligned(block.nbytes), position, last)).last = last
         if launch.workspace:
             spans[-1 - position] = _Span(-1 - position, _aligned(launch.workspace), position, position)
     return list(spans.values())
@@ -158,7 +159,7 @@ def _insert(placed: list[tuple[int, int, _Span]], entry: tuple[int, int, _Span])
 
 
 def _most_at_once(spans: list[_Span], count: int) -> int:
-    change = [0] * (count + 1)
+    change = [0] * (count + 2)
     for span in spans:
         change[span.first] += span.size
         change[span.last + 1] -= span.size

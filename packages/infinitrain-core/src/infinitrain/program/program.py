@@ -11,12 +11,13 @@ from infinitrain._native import ffi, lib
 from infinitrain.copy import write_numpy
 from infinitrain.device import Device
 from infinitrain.dtype import int64
-from infinitrain.memory import Buffer, allocate, empty_cache
+from infinitrain.memory import Buffer, allocate, empty_cache, wrap_device
 from infinitrain.program.plan import ALIGNMENT, Plan, make_plan
 from infinitrain.program.tape import Launch, Tape, View
 from infinitrain.random import state_words
 from infinitrain.stream import current_stream
-from infinitrain.strided import Strided
+from infinitrain.strided import Strided, compact_strides
+from infinitrain.tensor import Tensor
 
 __all__ = ["Program"]
 
@@ -39,6 +40,10 @@ class Program:
         self.device: Device = tape.device
         self._lock = threading.Lock()
         self._kept: list[Any] = []
+        self._results: dict[int, Buffer] = {}
+        for held in tape.leaves.values():
+            if not held.read:
+                held.leaf._grad = None  # the call drops it unread: its memory may serve the arena
         empty_cache(self.device)  # what the recorded call took and gave back would lie beside the arena for good
         self.arena: Buffer = allocate(self.plan.arena, self.device)
         self._places = self._place_blocks()
@@ -49,6 +54,7 @@ class Program:
         for position, launch in enumerate(self.plan.launches):
             self._write(position, launch)
         self._written = self._written_outside()
+        self._grads = [(held.leaf, self.outcome(held.after)) for held in tape.leaves.values()]
 
     # ---- making it ----
 
@@ -111,6 +117,18 @@ class Program:
         self._kept.append(holder)
         return ffi.addressof(holder, "tensor")
 
+    def outcome(self, result: Tensor | View | None) -> Tensor | None:
+        """Give a tensor over what a replay leaves behind: its contents are those of the latest."""
+        if not isinstance(result, View):
+            return result
+        address, nbytes = self._places[result.block]
+        buffer = self._results.get(result.block)
+        if buffer is None:
+            owner = (self.arena, self._constants, self._states)
+            buffer = self._results[result.block] = wrap_device(address, nbytes, self.device, owner)
+        strides = compact_strides(result.shape) if result.strides is None else result.strides
+        return Tensor(buffer, result.shape, strides, result.offset, result.dtype)
+
     def _written_outside(self) -> list[Buffer]:
         """List the memory of others that the program writes: tensors saved for a backward elsewhere have to notice."""
         found: dict[int, Buffer] = {}
@@ -139,8 +157,8 @@ class Program:
                 self.device.provider.check(status, f"{failed.kernel.row.name}, recorded at {failed.line}")
             for buffer in self._written:
                 buffer.version += 1
-            for held in self.tape.leaves.values():
-                held.leaf._grad = held.after
+            for leaf, grad in self._grads:
+                leaf._grad = grad
 
     def _draw(self) -> None:
         """Give every draw its place in its generator's stream, and advance the generators as the call did."""

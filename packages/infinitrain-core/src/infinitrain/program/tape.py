@@ -36,17 +36,24 @@ class Block:
         nbytes: Its size.
         buffer: Memory from before the call, which every repetition uses at its place; None for memory that the call
             took itself.
-        alive: What the call took and somebody still held when it was over.
+        alive: What the call took and somebody unknown still held when it was over.
+        result: What the call took for a result or a gradient: each repetition may put it elsewhere.
     """
 
     nbytes: int
     buffer: Buffer | None = None
     alive: Buffer | None = None
+    result: bool = False
 
     @property
     def fixed(self) -> Buffer | None:
         """The memory, where it has to stay in its place."""
         return self.buffer if self.buffer is not None else self.alive
+
+    @property
+    def outlives(self) -> bool:
+        """Whether somebody looks at it when the call is over."""
+        return self.result or self.fixed is not None
 
 
 @dataclass(slots=True, frozen=True)
@@ -128,7 +135,7 @@ class _Leaf:
     leaf: Tensor
     read: bool
     before: Tensor | None
-    after: Tensor | None = None
+    after: Tensor | View | None = None
 
 
 @dataclass
@@ -260,20 +267,33 @@ class Tape:
 
     # ---- when the call is over ----
 
-    def finish(self) -> None:
-        """Find out what outlives the call; the results are still held by the caller."""
+    def finish(self, results: Sequence[Tensor]) -> list[Tensor | View]:
+        """Find out what outlives the call.
+
+        Returns: The results: views of the tape's blocks, or tensors that were there before the call.
+        """
         gc.collect()
-        for identity, index in self._known.items():
-            reference = self._fresh.get(identity)
-            if reference is not None:
-                self.blocks[index].alive = reference()
-        self._fresh.clear()
-        self._known.clear()
         for used in self.generators.values():
             used.after = used.generator.get_state()
         for held in self.leaves.values():
-            held.after = held.leaf._grad
+            grad = held.leaf._grad
+            held.after = None if grad is None else self._outcome(grad)
             self.guards.append((_LeafState(held), _LeafState(held)(before=True)))
+        outcomes = [self._outcome(result) for result in results]
+        for identity, index in self._known.items():
+            reference = self._fresh.get(identity)
+            if reference is not None and not self.blocks[index].result:
+                self.blocks[index].alive = reference()
+        self._fresh.clear()
+        self._known.clear()
+        return outcomes
+
+    def _outcome(self, tensor: Tensor) -> Tensor | View:
+        if id(tensor.buffer) not in self._fresh:
+            return tensor
+        view = self._view(tensor)
+        self.blocks[view.block].result = True
+        return view
 
     def difference(self, other: Tape) -> str:
         """Say where another recording of the same function is not the same, or nothing."""
