@@ -19,7 +19,7 @@ THEIRS = SimpleNamespace(
         name: getattr(torch.nn.functional, name)
         for name in (
             *("relu", "gelu", "softmax", "log_softmax", "cross_entropy", "layer_norm", "linear", "embedding"),
-            *("mse_loss", "nll_loss"),
+            *("mse_loss", "nll_loss", "silu", "leaky_relu", "softplus"),
         )
     }
 )
@@ -58,6 +58,11 @@ def i(high, *shape):
     return (high, shape)
 
 
+def u(*shape):
+    """Numbers within (-1, 1)."""
+    return ("unit", shape)
+
+
 def m(*shape):
     """A mask."""
     return ("mask", shape)
@@ -68,6 +73,8 @@ def make(kind, shape, rng):
         return rng.standard_normal(shape)
     if kind == "positive":
         return rng.uniform(0.3, 2.0, shape)
+    if kind == "unit":
+        return rng.uniform(-0.9, 0.9, shape)
     if kind == "mask":
         return rng.random(shape) < 0.5
     return rng.integers(0, kind, shape)
@@ -93,6 +100,37 @@ CASES = {
     "clamp": (lambda lib, x: lib.clamp(x, -0.5, 0.7), n(3, 4)),
     "clamp_min": (lambda lib, x: x.clamp(min=0.1), n(3, 4)),
     "clamp_max": (lambda lib, x: x.clamp(max=0.1), n(3, 4)),
+    "clamp_crossed": (lambda lib, x: x.clamp(0.5, -0.2), n(3, 4)),
+    "clamp_tensors": (lambda lib, x, y, z: lib.clamp(x, y, z), n(3, 4), n(4), n(3, 1)),
+    "clamp_tensor_min": (lambda lib, x, y: lib.clip(x, y), n(3, 4), n(4)),
+    "clamp_tensor_max": (lambda lib, x, y: lib.clamp(x, max=y), n(3, 1), n(1, 4)),
+    "silu": (lambda lib, x: lib.silu(x), n(3, 4)),
+    "leaky_relu": (lambda lib, x: lib.leaky_relu(x) + lib.leaky_relu(x, 0.3), n(3, 4)),
+    "softplus": (lambda lib, x: lib.softplus(x) + lib.softplus(x, 3.0, 0.7), n(3, 4)),
+    "tan": (lambda lib, x: lib.tan(x), u(3, 4)),
+    "asin": (lambda lib, x: lib.asin(x), u(3, 4)),
+    "acos": (lambda lib, x: lib.acos(x), u(3, 4)),
+    "atan": (lambda lib, x: lib.atan(x), n(3, 4)),
+    "sinh": (lambda lib, x: lib.sinh(x), n(3, 4)),
+    "cosh": (lambda lib, x: lib.cosh(x), n(3, 4)),
+    "asinh": (lambda lib, x: lib.asinh(x), n(3, 4)),
+    "acosh": (lambda lib, x: lib.acosh(x + 1), p(3, 4)),
+    "atanh": (lambda lib, x: lib.atanh(x), u(3, 4)),
+    "expm1": (lambda lib, x: lib.expm1(x), n(3, 4)),
+    "log1p": (lambda lib, x: lib.log1p(x), u(3, 4)),
+    "log2": (lambda lib, x: lib.log2(x), p(3, 4)),
+    "log10": (lambda lib, x: lib.log10(x), p(3, 4)),
+    "erf": (lambda lib, x: lib.erf(x), n(3, 4)),
+    "atan2": (lambda lib, x, y: lib.atan2(x, y), n(3, 1), n(1, 4)),
+    "hypot": (lambda lib, x, y: lib.hypot(x, y), n(3, 1), n(1, 4)),
+    "logaddexp": (lambda lib, x, y: lib.logaddexp(x, y), n(3, 1), n(1, 4)),
+    "copysign": (lambda lib, x, y: lib.copysign(x, y), n(3, 1), n(1, 4)),
+    "fmod": (lambda lib, x, y: lib.fmod(x, y), n(3, 4), p(4)),
+    "sign": (lambda lib, x: lib.sign(x) * x, n(3, 4)),
+    "floor": (lambda lib, x: lib.floor(x * 3) + x, n(3, 4)),
+    "ceil": (lambda lib, x: lib.ceil(x * 3) + x, n(3, 4)),
+    "trunc": (lambda lib, x: lib.trunc(x * 3) + x, n(3, 4)),
+    "round": (lambda lib, x: lib.round(x * 3) + x, n(3, 4)),
     "add": (lambda lib, x, y: x + y, n(3, 4), n(3, 4)),
     "add_broadcast_both": (lambda lib, x, y: x + y, n(3, 1), n(1, 4)),
     "add_broadcast_rank": (lambda lib, x, y: x + y, n(4), n(2, 3, 4)),
@@ -111,6 +149,8 @@ CASES = {
     "maximum_ties": (lambda lib, x: lib.maximum(x, x * 1), n(3)),
     "minimum": (lambda lib, x, y: lib.minimum(x, y), n(3, 1), n(1, 4)),
     "where": (lambda lib, c, x, y: lib.where(c, x, y), m(3, 4), n(3, 1), n(4)),
+    "where_scalar_first": (lambda lib, c, x: lib.where(c, 0.5, x), m(2, 3, 4), n(3, 1)),
+    "masked_fill_broadcast": (lambda lib, c, x: x.masked_fill(c, -2.0), m(4), n(3, 4)),
     "where_scalar": (lambda lib, c, x: lib.where(c, x, 0.5), m(3, 4), n(3, 4)),
     "masked_fill": (lambda lib, c, x: x.masked_fill(c, 7.0), m(3, 4), n(3, 4)),
     "comparison_in_graph": (lambda lib, x: x * (x < 0), n(3, 4)),
@@ -300,7 +340,7 @@ def test_forward_and_backward_equal_pytorch(name, dtype, device):
 TWICE = [
     name
     for name in CASES
-    if name not in ("remainder", "amax_ties", "maximum_ties") and not name.startswith(("var", "std"))
+    if name not in ("remainder", "fmod", "amax_ties", "maximum_ties") and not name.startswith(("var", "std"))
 ]
 
 

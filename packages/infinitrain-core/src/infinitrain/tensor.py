@@ -80,6 +80,11 @@ class Vocabulary:
     __or__: Method
     __ror__: Method
     __xor__: Method
+    __rxor__: Method
+    __lshift__: Method
+    __rlshift__: Method
+    __rshift__: Method
+    __rrshift__: Method
     __lt__: Method
     __le__: Method
     __gt__: Method
@@ -90,25 +95,52 @@ class Vocabulary:
     # ---- bound by ops: elementwise ----
 
     abs: Method
+    acos: Method
+    acosh: Method
     add: Method
+    asin: Method
+    asinh: Method
+    atan: Method
+    atan2: Method
+    atanh: Method
+    bitwise_and: Method
+    bitwise_left_shift: Method
+    bitwise_not: Method
+    bitwise_or: Method
+    bitwise_right_shift: Method
+    bitwise_xor: Method
+    ceil: Method
     clamp: Method
+    clip: Method
     clone: Method
+    copysign: Method
     cos: Method
+    cosh: Method
     div: Method
     eq: Method
+    erf: Method
     exp: Method
+    expm1: Method
+    floor: Method
     floor_divide: Method
+    fmod: Method
     ge: Method
     gelu: Method
     gt: Method
+    hypot: Method
     isfinite: Method
     isinf: Method
     isnan: Method
     le: Method
     log: Method
+    log10: Method
+    log1p: Method
+    log2: Method
+    logaddexp: Method
     logical_and: Method
     logical_not: Method
     logical_or: Method
+    logical_xor: Method
     lt: Method
     masked_fill: Method
     maximum: Method
@@ -116,18 +148,24 @@ class Vocabulary:
     mul: Method
     ne: Method
     neg: Method
+    nextafter: Method
     pow: Method
     reciprocal: Method
     relu: Method
     remainder: Method
+    round: Method
     rsqrt: Method
     sigmoid: Method
     sign: Method
+    signbit: Method
     sin: Method
+    sinh: Method
     sqrt: Method
     square: Method
     sub: Method
+    tan: Method
     tanh: Method
+    trunc: Method
     where: Method
 
     # ---- bound by ops: in place ----

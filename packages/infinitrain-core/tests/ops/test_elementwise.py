@@ -91,8 +91,7 @@ def test_binary_with_two_way_broadcast_equals_numpy(name, dtype, device):
 
 
 @pytest.mark.parametrize("dtype", [it.int32, it.int64, it.float32], ids=lambda d: d.name)
-def test_remainder_has_the_sign_of_the_divisor(dtype, device):
-    """BC-073."""
+def test_bc073_remainder_has_the_sign_of_the_divisor(dtype, device):
     a = it.tensor([-7, 7, -7, 6], dtype=dtype, device=device)
     b = it.tensor([3, -3, -3, 3], dtype=dtype, device=device)
 
@@ -100,15 +99,17 @@ def test_remainder_has_the_sign_of_the_divisor(dtype, device):
     assert (a // b).tolist() == [-3, -3, 2, 2]
     assert (a % 3).tolist() == [2, 1, 2, 0]
     assert (-7 % it.tensor(3, dtype=dtype, device=device)).item() == 2
+    assert it.fmod(a, b).tolist() == [-1, 1, -1, 0]
+    assert it.fmod(a, 4).tolist() == [-3, 3, -3, 2]
 
 
 @pytest.mark.parametrize("dtype", INTEGERS, ids=lambda d: d.name)
-def test_integer_division_by_zero_gives_zero(dtype, device):
-    """BC-075."""
+def test_bc075_integer_division_by_zero_gives_zero(dtype, device):
     x = it.tensor([1, 2, 3], dtype=dtype, device=device)
 
     assert (x // 0).tolist() == [0, 0, 0]
     assert (x % 0).tolist() == [0, 0, 0]
+    assert x.fmod(0).tolist() == [0, 0, 0]
     assert (x // it.zeros(3, dtype=dtype, device=device)).dtype is dtype
 
 
@@ -118,6 +119,7 @@ def test_smallest_integer_divided_by_minus_one_wraps(dtype, device):
 
     assert (it.tensor([low], dtype=dtype, device=device) // -1).tolist() == [low]
     assert (it.tensor([low], dtype=dtype, device=device) % -1).tolist() == [0]
+    assert it.tensor([low], dtype=dtype, device=device).fmod(-1).tolist() == [0]
     assert (it.tensor([low], dtype=dtype, device=device) - low).tolist() == [0]
 
 
@@ -138,21 +140,20 @@ def test_division_by_a_number_is_rounded_once(device):
 
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=lambda d: d.name)
-def test_nan_wins(dtype, device):
-    """BC-072."""
+def test_bc072_nan_wins(dtype, device):
     nan = float("nan")
     x = it.tensor([[1, nan, 2], [nan, nan, nan]], dtype=dtype, device=device)
     one = it.ones(3, dtype=dtype, device=device)
 
     for y in (x.max(), x.min(), x.amax(1), x.amin(1), x.max(1).values, x.min(1).values):
         assert np.isnan(values(y).astype(np.float64)).all()
-    for y in (it.maximum(x, one), it.minimum(one, x), x.clamp(0, 1.5), x.relu()):
+    clamped = (x.clamp(0, 1.5), x.clamp(min=0), x.clamp(one * 0, one), x.clamp(max=one), one.expand(2, 3).clamp(x, x))
+    for y in (it.maximum(x, one), it.minimum(one, x), x.relu(), *clamped):
         np.testing.assert_array_equal(np.isnan(values(y).astype(np.float64)), np.isnan(values(x).astype(np.float64)))
     assert x.argmax(1).tolist() == [1, 0]
 
 
-def test_rounding_to_bfloat16(device):
-    """BC-034."""
+def test_bc034_rounding_to_bfloat16(device):
     bits = np.array([0x3F808000, 0x3F818000, 0x7F7FFFFF, 0x7F800001], np.uint32).view(np.float32)
     x = it.tensor(np.concatenate([np.float32([0.2691408770292272]), bits]), device=device)
 
@@ -169,8 +170,7 @@ def test_casts_to_integers_saturate(device):
     assert it.tensor([300, -1], device=device).to(it.uint8).tolist() == [44, 255]
 
 
-def test_gradient_of_exp(device):
-    """BC-105."""
+def test_bc105_gradient_of_exp(device):
     x = it.tensor([0.0, 1.0, -2.0], device=device, requires_grad=True)
 
     x.exp().sum().backward()
@@ -178,8 +178,8 @@ def test_gradient_of_exp(device):
     np.testing.assert_allclose(values(x.grad), np.exp(values(x)), rtol=2e-6)
 
 
-def test_where_selects_and_never_multiplies(device):
-    """BC-087: the safe form is right; the unsafe one gives NaN only where sqrt itself was asked below zero."""
+def test_bc087_where_selects_and_never_multiplies(device):
+    """The safe form is right; the unsafe one gives NaN only where sqrt itself was asked below zero."""
     x = it.tensor([-1.0, -4.0, 4.0], device=device, requires_grad=True)
     it.where(x > 0, it.where(x > 0, x, 1).sqrt(), x).sum().backward()
     assert x.grad.tolist() == [1, 1, 0.25]
@@ -187,6 +187,51 @@ def test_where_selects_and_never_multiplies(device):
     bad = it.tensor([float("nan"), 2.0], device=device, requires_grad=True)
     it.where(it.tensor([False, True], device=device), bad, 0.0).sum().backward()
     assert bad.grad.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=lambda d: d.name)
+def test_bc032_zero_dimensional_tensors_promote_like_any_other(dtype, device):
+    """The array API's rule; PyTorch's would keep the dtype of the operand that has dimensions."""
+
+    def made(shape, dtype):
+        return it.ones(*shape, dtype=dtype, device=device)
+
+    assert (made((4,), it.float16) + made((), it.float32)).dtype is it.float32
+    assert (made((4,), it.int32) + made((), it.int64)).dtype is it.int64
+    assert (made((4,), it.int64) + made((), dtype)).dtype is dtype
+    assert (made((3,), it.uint8) ** it.tensor(2, device=device)).dtype is it.int64
+    assert (made((3,), it.uint8) ** 2).dtype is it.uint8
+    assert (made((), dtype) * 2.5).dtype is dtype
+
+
+@pytest.mark.parametrize(
+    ("shapes", "factor"),
+    [(((), (1000,)), 1), (((3, 1), (1, 4)), 0), (((4,), (2, 3, 4)), 0)],
+    ids=["0-d", "both ways", "rank"],
+)
+def test_bc106_broadcast_dimensions_are_summed_in_backward(shapes, factor, device):
+    rng = np.random.default_rng(0)
+    arrays = [rng.standard_normal(shape) for shape in shapes]
+    a, b = (it.tensor(array, device=device, requires_grad=True) for array in arrays)
+
+    (a * b + a * factor).sum().backward()
+
+    whole = np.broadcast_shapes(*shapes)
+    for x, other, extra in ((a, arrays[1], factor), (b, arrays[0], 0)):
+        full = np.broadcast_to(other + extra, whole)
+        axes = tuple(range(len(whole) - x.dim()))
+        axes += tuple(d + len(axes) for d, size in enumerate(x.shape) if size == 1)
+        expected = full.sum(axes).reshape(x.shape) if axes else full
+        assert x.grad.shape == x.shape
+        np.testing.assert_allclose(values(x.grad), expected, rtol=1e-12, atol=1e-12)
+
+
+def test_bc140_a_comparison_in_the_graph_is_a_constant(device):
+    x = it.tensor([-2.0, -0.5, 0.0, 3.0], device=device, requires_grad=True)
+
+    (x * (x < 0)).sum().backward()
+
+    assert x.grad.tolist() == [1, 1, 0, 0]
 
 
 def test_gradients_at_ties_are_shared(device):
@@ -238,7 +283,8 @@ def test_logic(device):
     assert (a + b).tolist() == [True, True, False]
     assert (a * b).tolist() == [True, False, False]
     assert it.logical_and(it.tensor([0.0, 2.0, 3.0], device=device), a).tolist() == [False, True, False]
-    with pytest.raises(TypeError, match="bools"):
+    assert it.logical_xor(a, it.tensor([2, 0, 0], device=device)).tolist() == [False, True, False]
+    with pytest.raises(DTypeError, match="bools"):
         it.ones(1, device=device) & it.ones(1, device=device)
 
 

@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from infinitrain.nn import functional, init, utils
-from infinitrain.nn.activation import GELU, Dropout, LogSoftmax, ReLU, Sigmoid, Softmax, Tanh
+from infinitrain.nn.activation import (
+    GELU,
+    Dropout,
+    LeakyReLU,
+    LogSoftmax,
+    ReLU,
+    Sigmoid,
+    SiLU,
+    Softmax,
+    Softplus,
+    Tanh,
+)
 from infinitrain.nn.container import ModuleDict, ModuleList, Sequential
 from infinitrain.nn.embedding import Embedding
 from infinitrain.nn.linear import Identity, Linear
@@ -19,6 +30,7 @@ __all__ = [
     "Embedding",
     "Identity",
     "LayerNorm",
+    "LeakyReLU",
     "Linear",
     "LogSoftmax",
     "MSELoss",
@@ -28,8 +40,10 @@ __all__ = [
     "Parameter",
     "ReLU",
     "Sequential",
+    "SiLU",
     "Sigmoid",
     "Softmax",
+    "Softplus",
     "Tanh",
     "functional",
     "init",

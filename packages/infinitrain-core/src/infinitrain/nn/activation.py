@@ -7,7 +7,7 @@ from infinitrain.nn import functional as F
 from infinitrain.nn.module import Module
 from infinitrain.tensor import Tensor
 
-__all__ = ["GELU", "Dropout", "LogSoftmax", "ReLU", "Sigmoid", "Softmax", "Tanh"]
+__all__ = ["GELU", "Dropout", "LeakyReLU", "LogSoftmax", "ReLU", "SiLU", "Sigmoid", "Softmax", "Softplus", "Tanh"]
 
 
 class ReLU(Module):
@@ -32,6 +32,47 @@ class Sigmoid(Module):
     def forward(self, x: Tensor) -> Tensor:
         """Any shape."""
         return F.sigmoid(x)
+
+
+class SiLU(Module):
+    """x / (1 + e^-x), also called swish. Source: Elfwing, Uchibe and Doya 2017, arXiv:1702.03118."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Any shape."""
+        return F.silu(x)
+
+
+class LeakyReLU(Module):
+    """x where x > 0, else negative_slope * x. Source: Maas, Hannun and Ng 2013."""
+
+    def __init__(self, negative_slope: float = 0.01) -> None:
+        super().__init__()
+        self.negative_slope = negative_slope
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Any shape."""
+        return F.leaky_relu(x, self.negative_slope)
+
+    def extra_repr(self) -> str:
+        """Give the slope."""
+        return f"negative_slope={self.negative_slope}"
+
+
+class Softplus(Module):
+    """ln(1 + e^(beta x)) / beta, x where beta x > threshold. Source: Dugas et al. 2000."""
+
+    def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
+        super().__init__()
+        self.beta = beta
+        self.threshold = threshold
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Any shape."""
+        return F.softplus(x, self.beta, self.threshold)
+
+    def extra_repr(self) -> str:
+        """Give both numbers."""
+        return f"beta={self.beta}, threshold={self.threshold}"
 
 
 class GELU(Module):

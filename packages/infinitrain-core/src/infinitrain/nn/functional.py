@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from infinitrain.ops.activation import leaky_relu, silu, softplus
 from infinitrain.ops.attention import scaled_dot_product_attention
 from infinitrain.ops.dropout import dropout
 from infinitrain.ops.embedding import embedding
@@ -17,6 +18,7 @@ __all__ = [
     "embedding",
     "gelu",
     "layer_norm",
+    "leaky_relu",
     "linear",
     "log_softmax",
     "mse_loss",
@@ -24,6 +26,8 @@ __all__ = [
     "relu",
     "scaled_dot_product_attention",
     "sigmoid",
+    "silu",
     "softmax",
+    "softplus",
     "tanh",
 ]

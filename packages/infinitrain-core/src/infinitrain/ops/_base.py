@@ -10,7 +10,7 @@ import numpy as np
 
 from infinitrain import dtype as dt
 from infinitrain import strided
-from infinitrain.dispatch import launch
+from infinitrain.dispatch import has_kernel, launch
 from infinitrain.dtype import DType, promote_types
 from infinitrain.errors import DeviceMismatch, DTypeError, ShapeError
 from infinitrain.ops import cast
@@ -51,6 +51,11 @@ def as_attr(value: Scalar, dtype: DType) -> Scalar:
 def scalar_tensor(value: Scalar, dtype: DType, like: Tensor) -> Tensor:
     """Give a 0-d tensor of a Python number on the device of `like`."""
     return full_like_device((), value, dtype, like)
+
+
+def offers(kernel: str, x: Tensor) -> bool:
+    """Tell whether a kernel that is never needed is there, for this tensor's device and dtype."""
+    return has_kernel(kernel, x.buffer.device, x.dtype)
 
 
 #: As in `strided`, remembered: the same shapes come at every step.

@@ -6,7 +6,8 @@ from typing import Any
 
 from infinitrain.autograd.function import Op
 from infinitrain.dispatch import launch
-from infinitrain.ops._base import floating, new_like, require_floating, scalar_tensor, unary
+from infinitrain.ops._base import floating, new_like, require_floating, unary
+from infinitrain.ops.rounding import sign
 from infinitrain.tensor import Tensor
 
 
@@ -370,30 +371,3 @@ def gelu(x: Tensor, approximate: str = "none") -> Tensor:
     require_floating(x, "gelu")
     result: Tensor = Gelu.apply(x, approximate == "tanh")
     return result
-
-
-def square(x: Tensor) -> Tensor:
-    """Give x * x."""
-    return x * x
-
-
-def sign(x: Tensor) -> Tensor:
-    """Give -1, 0 or 1 in the dtype of `x`; no gradient flows. NaN gives 0."""
-    zero = scalar_tensor(0, x.dtype, x)
-    positive_part, negative_part = (x > zero).to(x.dtype), (x < zero).to(x.dtype)
-    return positive_part - negative_part
-
-
-def isnan(x: Tensor) -> Tensor:
-    """Tell, as bools, which elements are NaN."""
-    return x != x
-
-
-def isinf(x: Tensor) -> Tensor:
-    """Tell, as bools, which elements are infinite."""
-    return absolute(x) == float("inf") if x.dtype.is_floating_point else isnan(x)
-
-
-def isfinite(x: Tensor) -> Tensor:
-    """Tell, as bools, which elements are neither infinite nor NaN."""
-    return absolute(x) < float("inf") if x.dtype.is_floating_point else x == x

@@ -20,7 +20,7 @@ __all__: list[str] = []
 
 _erf = np.frompyfunc(math.erf, 1, 1)
 
-for _name, _of in {
+_NUMPY: dict[str, Callable[..., Array]] = {
     "Tan": np.tan,
     "Asin": np.arcsin,
     "Acos": np.arccos,
@@ -38,7 +38,8 @@ for _name, _of in {
     "Hypot": np.hypot,
     "Logaddexp": np.logaddexp,
     "Erf": lambda x: np.asarray(_erf(x), np.float64),
-}.items():
+}
+for _name, _of in _NUMPY.items():
     _function(f"{_name}Forward", _of)
 
 
