@@ -107,18 +107,98 @@ def test_cross_entropy_equals_torch(device, reduction, smoothing, ignore_index):
     np.testing.assert_allclose(x.grad.cpu().numpy(), expected_x.grad.numpy(), rtol=1e-8, atol=1e-12)
 
 
+#: A loss of two tensors of one shape, made with PyTorch's names by either library; probabilities where it wants them.
+LOSSES = {
+    "mse": (lambda n, t, r: n.MSELoss(reduction=r), "any"),
+    "l1": (lambda n, t, r: n.L1Loss(reduction=r), "any"),
+    "smooth-l1": (lambda n, t, r: n.SmoothL1Loss(reduction=r, beta=0.5), "any"),
+    "huber": (lambda n, t, r: n.HuberLoss(reduction=r, delta=0.5), "any"),
+    "kl": (lambda n, t, r: n.KLDivLoss(reduction=r), "share"),
+    "kl-log": (lambda n, t, r: n.KLDivLoss(reduction=r, log_target=True), "any"),
+    "bce": (lambda n, t, r: n.BCELoss(t([1.0, 2.0, 0.5, 1.5]), reduction=r), "shares"),
+    "bce-logits": (
+        lambda n, t, r: n.BCEWithLogitsLoss(t([1.0, 2.0, 0.5, 1.5]), reduction=r, pos_weight=t([3.0])),
+        "share",
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore:reduction. 'mean' divides")
 @pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
-def test_mse_equals_torch(device, reduction):
+@pytest.mark.parametrize("name", LOSSES)
+def test_losses_equal_torch(device, name, reduction):
+    make, kind = LOSSES[name]
     a, b = np.random.default_rng(0).normal(size=(2, 3, 4))
+    if kind != "any":
+        b = 1 / (1 + np.exp(-b))
+    if kind == "shares":
+        a = 1 / (1 + np.exp(-a))
+    if name == "kl":
+        b[0, 0] = 0.0
     x = it.tensor(a, device=device, requires_grad=True)
     expected_x = torch.from_numpy(a).requires_grad_()
-    loss = nn.MSELoss(reduction)(x, it.tensor(b, device=device))
-    expected = torch.nn.MSELoss(reduction=reduction)(expected_x, torch.from_numpy(b))
+    ours = make(nn, lambda values: it.tensor(values, dtype=it.float64), reduction).to(device)
+    theirs = make(torch.nn, lambda values: torch.tensor(values, dtype=torch.float64), reduction)
+    loss = ours(x, it.tensor(b, device=device))
+    expected = theirs(expected_x, torch.from_numpy(b))
     loss.sum().backward()
     expected.sum().backward()
 
-    np.testing.assert_allclose(loss.detach().cpu().numpy(), expected.detach().numpy(), rtol=1e-12)
-    np.testing.assert_allclose(x.grad.cpu().numpy(), expected_x.grad.numpy(), rtol=1e-12)
+    assert list(ours.state_dict()) == list(theirs.state_dict())
+    np.testing.assert_allclose(loss.detach().cpu().numpy(), expected.detach().numpy(), rtol=1e-11, atol=1e-14)
+    np.testing.assert_allclose(x.grad.cpu().numpy(), expected_x.grad.numpy(), rtol=1e-11, atol=1e-14)
+
+
+@pytest.mark.parametrize("kind", ["CrossEntropyLoss", "NLLLoss"])
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+def test_class_weights_equal_torch(device, kind, reduction):
+    rng = np.random.default_rng(0)
+    rows, target, weight = rng.normal(size=(6, 3)), np.array([0, 2, -100, 1, 1, 2]), np.array([0.5, 2.0, 1.0])
+    x = it.tensor(rows, device=device, requires_grad=True)
+    expected_x = torch.from_numpy(rows).requires_grad_()
+    loss = getattr(nn, kind)(it.tensor(weight), reduction=reduction).to(device)(x, it.tensor(target, device=device))
+    expected = getattr(torch.nn, kind)(torch.from_numpy(weight), reduction=reduction)(
+        expected_x, torch.from_numpy(target)
+    )
+    loss.sum().backward()
+    expected.sum().backward()
+
+    np.testing.assert_allclose(loss.detach().cpu().numpy(), expected.detach().numpy(), rtol=1e-11)
+    np.testing.assert_allclose(x.grad.cpu().numpy(), expected_x.grad.numpy(), rtol=1e-11, atol=1e-14)
+
+
+@pytest.mark.parametrize("x", [-200.0, -90.0, -20.0, 0.0, 20.0, 90.0, 200.0])
+def test_binary_cross_entropy_of_large_logits_equals_torch(device, x):
+    """No overflow and, where loss or slope are tiny, no cancellation: torch needs float64 for that."""
+    for target in (0.0, 1.0):
+        ours = it.tensor([x], device=device, requires_grad=True)
+        theirs = torch.tensor([x], dtype=torch.float64, requires_grad=True)
+        loss = nn.BCEWithLogitsLoss()(ours, it.tensor([target], device=device))
+        expected = torch.nn.BCEWithLogitsLoss()(theirs, torch.tensor([target], dtype=torch.float64))
+        loss.backward()
+        expected.backward()
+
+        assert loss.item() == pytest.approx(expected.item(), rel=1e-5, abs=1e-30)
+        assert ours.grad.item() == pytest.approx(theirs.grad.item(), rel=1e-5, abs=1e-30)
+
+
+def test_certain_probabilities_have_a_finite_loss(device):
+    p, t = [0.0, 1.0, 0.0, 1.0], [1.0, 0.0, 0.0, 1.0]
+    ours, theirs = it.tensor(p, device=device, requires_grad=True), torch.tensor(p, requires_grad=True)
+    loss = nn.BCELoss(reduction="none")(ours, it.tensor(t, device=device))
+    expected = torch.nn.BCELoss(reduction="none")(theirs, torch.tensor(t))
+    loss.sum().backward()
+    expected.sum().backward()
+
+    np.testing.assert_array_equal(loss.detach().cpu().numpy(), expected.detach().numpy())
+    np.testing.assert_allclose(ours.grad.cpu().numpy()[:2], theirs.grad.numpy()[:2], rtol=1e-6)
+
+
+def test_batchmean_is_the_divergence(device):
+    p, q = np.array([[0.5, 0.5], [0.25, 0.75]]), np.array([[0.25, 0.75], [0.5, 0.5]])
+    found = nn.KLDivLoss("batchmean")(it.tensor(np.log(q), device=device), it.tensor(p, device=device))
+
+    assert found.item() == pytest.approx((p * np.log(p / q)).sum() / 2, rel=1e-12)
 
 
 @pytest.mark.parametrize("name", ["linear", "sigmoid", "tanh", "relu", "leaky_relu", "selu"])

@@ -11,8 +11,12 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import infinitrain as it  # noqa: E402
+from infinitrain.nn import functional as F  # noqa: E402
 
-OURS = SimpleNamespace(**{name: getattr(it, name) for name in dir(it) if not name.startswith("_")})
+OURS = SimpleNamespace(
+    **{name: getattr(F, name) for name in F.__all__}
+    | {name: getattr(it, name) for name in dir(it) if not name.startswith("_")}
+)
 THEIRS = SimpleNamespace(
     **{name: getattr(torch, name) for name in dir(torch) if not name.startswith("_")}
     | {
@@ -20,6 +24,8 @@ THEIRS = SimpleNamespace(
         for name in (
             *("relu", "gelu", "softmax", "log_softmax", "cross_entropy", "layer_norm", "linear", "embedding"),
             *("mse_loss", "nll_loss", "silu", "leaky_relu", "softplus"),
+            *("l1_loss", "smooth_l1_loss", "huber_loss", "kl_div", "logsigmoid"),
+            *("binary_cross_entropy", "binary_cross_entropy_with_logits"),
         )
     }
 )
@@ -63,6 +69,11 @@ def u(*shape):
     return ("unit", shape)
 
 
+def c(*shape):
+    """Positive numbers that get no gradient."""
+    return ("constant", shape)
+
+
 def m(*shape):
     """A mask."""
     return ("mask", shape)
@@ -71,7 +82,7 @@ def m(*shape):
 def make(kind, shape, rng):
     if kind == "normal":
         return rng.standard_normal(shape)
-    if kind == "positive":
+    if kind in ("positive", "constant"):
         return rng.uniform(0.3, 2.0, shape)
     if kind == "unit":
         return rng.uniform(-0.9, 0.9, shape)
@@ -216,6 +227,76 @@ CASES = {
         i(4, 9),
     ),
     "nll_loss": (lambda lib, x, t: lib.nll_loss(lib.log_softmax(x, 1), t, ignore_index=1), n(9, 4), i(4, 9)),
+    "nll_loss_weight": (
+        lambda lib, x, w, t: lib.nll_loss(lib.log_softmax(x, 1), t, w, ignore_index=1),
+        n(3, 4, 2),
+        c(4),
+        i(4, 3, 2),
+    ),
+    "cross_entropy_weight": (lambda lib, x, w, t: lib.cross_entropy(x, t, w), n(5, 4), c(4), i(4, 5)),
+    "cross_entropy_weight_smooth": (
+        lambda lib, x, w, t: lib.cross_entropy(x, t, w, ignore_index=1, label_smoothing=0.2),
+        n(9, 4),
+        c(4),
+        i(4, 9),
+    ),
+    "cross_entropy_weight_none": (
+        lambda lib, x, w, t: lib.cross_entropy(x, t, w, reduction="none", label_smoothing=0.2),
+        n(3, 4, 2),
+        c(4),
+        i(4, 3, 2),
+    ),
+    "cross_entropy_probabilities": (
+        lambda lib, x, t: lib.cross_entropy(x, lib.softmax(t, 1), label_smoothing=0.1),
+        n(3, 4, 2),
+        n(3, 4, 2),
+    ),
+    "cross_entropy_probabilities_weight": (
+        lambda lib, x, t, w: lib.cross_entropy(x, t, w, reduction="none"),
+        n(3, 4),
+        p(3, 4),
+        c(4),
+    ),
+    "l1_loss": (lambda lib, x, y: lib.l1_loss(x, y), n(3, 4), n(3, 4)),
+    "smooth_l1_loss": (lambda lib, x, y: lib.smooth_l1_loss(x, y, beta=0.7), n(3, 4), n(3, 4)),
+    "smooth_l1_loss_0": (lambda lib, x, y: lib.smooth_l1_loss(x, y, reduction="sum", beta=0.0), n(3, 4), n(3, 4)),
+    "huber_loss": (lambda lib, x, y: lib.huber_loss(x, y, reduction="none", delta=0.7), n(3, 4), n(3, 4)),
+    "logsigmoid": (lambda lib, x: lib.logsigmoid(x * 20), n(30)),
+    "bce": (lambda lib, x, t: lib.binary_cross_entropy(lib.sigmoid(x), lib.sigmoid(t)), n(3, 4), n(3, 4)),
+    "bce_weight": (
+        lambda lib, x, w: lib.binary_cross_entropy(lib.sigmoid(x), lib.sigmoid(w).detach(), w, reduction="sum"),
+        n(3, 4),
+        c(3, 4),
+    ),
+    "bce_logits": (
+        lambda lib, x, t: lib.binary_cross_entropy_with_logits(x * 8, lib.sigmoid(t)),
+        n(3, 4),
+        n(3, 4),
+    ),
+    "bce_logits_weights": (
+        lambda lib, x, t, w, v: lib.binary_cross_entropy_with_logits(
+            x, lib.sigmoid(t), w, pos_weight=v, reduction="none"
+        ),
+        n(3, 4),
+        c(3, 4),
+        c(3, 1),
+        c(4),
+    ),
+    "kl_div": (
+        lambda lib, x, t: lib.kl_div(lib.log_softmax(x, 1), lib.softmax(t, 1), reduction="none"),
+        n(3, 4),
+        n(3, 4),
+    ),
+    "kl_div_batch": (
+        lambda lib, x, t: lib.kl_div(lib.log_softmax(x, 1), lib.softmax(t, 1), reduction="batchmean"),
+        n(3, 4),
+        n(3, 4),
+    ),
+    "kl_div_log": (
+        lambda lib, x, t: lib.kl_div(x, lib.log_softmax(t, 1), reduction="sum", log_target=True),
+        n(3, 4),
+        n(3, 4),
+    ),
     "mse_loss": (lambda lib, x, y: lib.mse_loss(x, y), n(3, 4), n(3, 4)),
     "attention": (
         lambda lib, q, k, v: lib.scaled_dot_product_attention(q, k, v),
@@ -300,9 +381,10 @@ def tensors(spec, device, dtype, seed):
     for kind, shape in spec:
         array = np.asarray(make(kind, shape, rng))
         whole = array.dtype.kind != "f"
-        ours.append(it.tensor(array, dtype=None if whole else dtype, device=device, requires_grad=not whole))
+        learns = not whole and kind != "constant"
+        ours.append(it.tensor(array, dtype=None if whole else dtype, device=device, requires_grad=learns))
         reference = torch.tensor(array) if whole else torch.tensor(array).to(getattr(torch, dtype))
-        theirs.append(reference.requires_grad_(not whole))
+        theirs.append(reference.requires_grad_(learns))
     return ours, theirs
 
 

@@ -86,6 +86,7 @@ from infinitrain.ops.create import (
     zeros,
     zeros_like,
 )
+from infinitrain.ops.distances import mse_loss
 from infinitrain.ops.dropout import dropout
 from infinitrain.ops.embedding import embedding, gather, index_select, scatter, scatter_add
 from infinitrain.ops.extremes import maximum, minimum
@@ -109,7 +110,7 @@ from infinitrain.ops.functions import (
     tan,
 )
 from infinitrain.ops.index import flip, masked_select, narrow, nonzero, select
-from infinitrain.ops.loss import cross_entropy, mse_loss, nll_loss
+from infinitrain.ops.loss import cross_entropy, nll_loss
 from infinitrain.ops.matmul import linear, matmul
 from infinitrain.ops.norm import layer_norm
 from infinitrain.ops.power import power as pow

@@ -18,17 +18,32 @@ from infinitrain.nn.activation import (
 from infinitrain.nn.container import ModuleDict, ModuleList, Sequential
 from infinitrain.nn.embedding import Embedding
 from infinitrain.nn.linear import Identity, Linear
-from infinitrain.nn.loss import CrossEntropyLoss, MSELoss
+from infinitrain.nn.loss import (
+    BCELoss,
+    BCEWithLogitsLoss,
+    CrossEntropyLoss,
+    HuberLoss,
+    KLDivLoss,
+    L1Loss,
+    MSELoss,
+    NLLLoss,
+    SmoothL1Loss,
+)
 from infinitrain.nn.module import Module
 from infinitrain.nn.normalization import LayerNorm
 from infinitrain.nn.parameter import Parameter
 
 __all__ = [
     "GELU",
+    "BCELoss",
+    "BCEWithLogitsLoss",
     "CrossEntropyLoss",
     "Dropout",
     "Embedding",
+    "HuberLoss",
     "Identity",
+    "KLDivLoss",
+    "L1Loss",
     "LayerNorm",
     "LeakyReLU",
     "Linear",
@@ -37,11 +52,13 @@ __all__ = [
     "Module",
     "ModuleDict",
     "ModuleList",
+    "NLLLoss",
     "Parameter",
     "ReLU",
     "Sequential",
     "SiLU",
     "Sigmoid",
+    "SmoothL1Loss",
     "Softmax",
     "Softplus",
     "Tanh",

@@ -4,29 +4,38 @@ from __future__ import annotations
 
 from infinitrain.ops.activation import leaky_relu, silu, softplus
 from infinitrain.ops.attention import scaled_dot_product_attention
+from infinitrain.ops.distances import huber_loss, l1_loss, mse_loss, smooth_l1_loss
 from infinitrain.ops.dropout import dropout
 from infinitrain.ops.embedding import embedding
-from infinitrain.ops.loss import cross_entropy, mse_loss, nll_loss
+from infinitrain.ops.likelihood import binary_cross_entropy, binary_cross_entropy_with_logits, kl_div, logsigmoid
+from infinitrain.ops.loss import cross_entropy, nll_loss
 from infinitrain.ops.matmul import linear
 from infinitrain.ops.norm import layer_norm
 from infinitrain.ops.softmax import log_softmax, softmax
 from infinitrain.ops.unary import gelu, relu, sigmoid, tanh
 
 __all__ = [
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
     "cross_entropy",
     "dropout",
     "embedding",
     "gelu",
+    "huber_loss",
+    "kl_div",
+    "l1_loss",
     "layer_norm",
     "leaky_relu",
     "linear",
     "log_softmax",
+    "logsigmoid",
     "mse_loss",
     "nll_loss",
     "relu",
     "scaled_dot_product_attention",
     "sigmoid",
     "silu",
+    "smooth_l1_loss",
     "softmax",
     "softplus",
     "tanh",

@@ -1,4 +1,4 @@
-"""Losses. R rows, V classes."""
+"""Losses of classes. R rows, V classes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from infinitrain.ops._base import cast_to, new_like, require_floating, require_s
 from infinitrain.ops.cast import contiguous
 from infinitrain.ops.compare import ne
 from infinitrain.ops.create import arange
+from infinitrain.ops.distances import check_reduction, reduced
+from infinitrain.ops.embedding import index_select
 from infinitrain.ops.reduce import logsumexp, mean
 from infinitrain.ops.reduce import sum as reduce_sum
 from infinitrain.ops.select import where
 from infinitrain.ops.shape import movedim, reshape, unsqueeze
-from infinitrain.ops.softmax import softmax
+from infinitrain.ops.softmax import log_softmax, softmax
 from infinitrain.tensor import Tensor
 
 
@@ -57,80 +59,132 @@ def _recorded(logits: Tensor, target: Tensor, grad: Tensor, ignored: int) -> Ten
 def cross_entropy(
     logits: Tensor,
     target: Tensor,
+    weight: Tensor | None = None,
     ignore_index: int = -100,
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Tensor:
     """Give the negative log-likelihood of the target classes under softmax(logits), computed in float32 at least.
 
+    With p = softmax(logits), classes' weights w (1 if None), smoothing s, and V classes, a row with target t has
+
+        (1 - s) w_t (-log p_t) + s / V sum over c of w_c (-log p_c)
+
     Shapes: logits (V,), (R, V) or (R, V, ...), target of integers (), (R,) or (R, ...) -> () for "mean" and "sum",
-    else the target's. The mean divides by the number of targets that are not `ignore_index`; with none it is 0, and
-    so are the gradients. With `label_smoothing` s the target distribution is (1 - s) onehot + s / V.
+    else the target's. The mean divides by the sum of w_t over the targets that are not `ignore_index`, which without
+    weights is their number; with none it is 0, and so are the gradients. A floating-point target of the logits' shape
+    holds the probabilities of the classes; its mean divides by the number of rows.
 
     Raises: ShapeError, DTypeError, ValueError for an unknown reduction; IndexOutOfRange for a target outside [0, V).
     """
-    if reduction not in ("mean", "sum", "none"):
-        raise ValueError(f"cross_entropy: expected reduction 'mean', 'sum' or 'none', found {reduction!r}")
+    check_reduction("cross_entropy", reduction)
     if not 0.0 <= label_smoothing <= 1.0:
         raise ValueError(f"cross_entropy: expected label_smoothing in [0, 1], found {label_smoothing}")
     require_floating(logits, "cross_entropy")
+    require_same_device("cross_entropy", logits, target, weight)
+    single = len(logits.shape) == 1
+    if target.dtype.is_floating_point and logits.shape and target.shape == logits.shape:
+        weight = _class_weights("cross_entropy", weight, logits.shape[0 if single else 1])
+        return _of_probabilities(logits, target, weight, reduction, label_smoothing)
+    rows, flat, weight = _rows_and_targets("cross_entropy", logits, target, weight)
+    loss: Tensor = CrossEntropy.apply(rows, flat, ignore_index)
+    if weight is not None or label_smoothing:
+        valid = ne(flat, ignore_index)
+        weight = None if weight is None else cast_to(weight, loss.dtype)
+    if weight is not None:
+        loss = loss * _weights_of(weight, flat, valid)
+    if label_smoothing:
+        wide = cast_to(rows, loss.dtype)
+        if weight is None:
+            even = logsumexp(wide, 1) - mean(wide, 1)  # the mean of -log p over the classes
+        else:
+            even = mean((unsqueeze(logsumexp(wide, 1), 1) - wide) * weight, 1)
+        loss = loss * (1 - label_smoothing) + where(valid, even, 0) * label_smoothing
+    return cast_to(_reduced(loss, flat, ignore_index, reduction, target.shape, weight), logits.dtype)
+
+
+def _class_weights(name: str, weight: Tensor | None, classes: int) -> Tensor | None:
+    if weight is not None and weight.shape != (classes,):
+        raise ShapeError(f"{name}: expected weights of {classes} classes, found shape {weight.shape}")
+    return weight
+
+
+def _rows_and_targets(
+    name: str, logits: Tensor, target: Tensor, weight: Tensor | None
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """Check and give what a loss of class numbers works on: (R, V), (R,) int64, and weights (V,)."""
     if not target.dtype.is_integer:
-        raise DTypeError(f"cross_entropy: expected targets of integers (class numbers), found {target.dtype.name}")
-    require_same_device("cross_entropy", logits, target)
+        raise DTypeError(f"{name}: expected targets of integers (class numbers), found {target.dtype.name}")
     single = len(logits.shape) == 1
     expected = () if single else (*logits.shape[:1], *logits.shape[2:])
     if not logits.shape or target.shape != expected:
         raise ShapeError(
-            f"cross_entropy: expected logits (R, V, ...) and targets (R, ...), found {logits.shape} and {target.shape}"
+            f"{name}: expected logits (R, V, ...) and targets (R, ...), found {logits.shape} and {target.shape}"
         )
+    classes = logits.shape[0] if single else logits.shape[1]
     moved = movedim(logits, 1, -1) if len(logits.shape) > 2 else logits
     count = target.numel()
-    rows = reshape(moved, (count, logits.shape[0] if single else logits.shape[1]))
     flat = contiguous(reshape(cast_to(target, dt.int64), (count,)))
-    loss: Tensor = CrossEntropy.apply(rows, flat, ignore_index)
-    if label_smoothing:
-        wide = cast_to(rows, loss.dtype)
-        even = logsumexp(wide, 1) - mean(wide, 1)  # the mean of -log p over the classes
-        loss = loss * (1 - label_smoothing) + where(ne(flat, ignore_index), even, 0) * label_smoothing
-    return cast_to(_reduced(loss, flat, ignore_index, reduction, target.shape), logits.dtype)
+    return reshape(moved, (count, classes)), flat, _class_weights(name, weight, classes)
 
 
-def _reduced(loss: Tensor, target: Tensor, ignored: int, reduction: str, shape: tuple[int, ...]) -> Tensor:
-    """Reduce the losses of rows."""
+def _weights_of(weight: Tensor, target: Tensor, valid: Tensor) -> Tensor:
+    """Give the weight of each target, 0 where it is ignored."""
+    return where(valid, index_select(weight, 0, where(valid, target, 0)), 0)
+
+
+def _of_probabilities(
+    logits: Tensor, target: Tensor, weight: Tensor | None, reduction: str, smoothing: float
+) -> Tensor:
+    """Cross-entropy with a distribution over the classes as the target of each row."""
+    single = len(logits.shape) == 1
+    axis = 0 if single else 1
+    classes = logits.shape[axis]
+    wide = cast_to(logits, logits.dtype.accumulator)
+    share = cast_to(target, wide.dtype)
+    if smoothing:
+        share = share * (1 - smoothing) + smoothing / classes
+    terms = log_softmax(wide, axis) * share
+    if weight is not None:
+        terms = terms * reshape(cast_to(weight, wide.dtype), (classes,) + (1,) * max(len(logits.shape) - 2, 0))
+    loss = -reduce_sum(terms, axis)
+    return cast_to(reduced(loss, reduction), logits.dtype)
+
+
+def _reduced(
+    loss: Tensor, target: Tensor, ignored: int, reduction: str, shape: tuple[int, ...], weight: Tensor | None = None
+) -> Tensor:
+    """Reduce the losses of rows, weighted already."""
     if reduction == "none":
         return reshape(loss, shape)
     total = reduce_sum(loss)
     if reduction == "sum":
         return total
     with no_grad():
-        valid = reduce_sum(cast_to(ne(target, ignored), loss.dtype))
-        divisor = where(valid > 0, valid, 1)
+        valid = ne(target, ignored)
+        count = reduce_sum(cast_to(valid, loss.dtype) if weight is None else _weights_of(weight, target, valid))
+        divisor = where(reduce_sum(cast_to(valid, loss.dtype)) > 0, count, 1)
     return total / divisor
 
 
-def nll_loss(log_probabilities: Tensor, target: Tensor, ignore_index: int = -100, reduction: str = "mean") -> Tensor:
-    """Give -log_probabilities[row, target[row]] of (R, V) and (R,), reduced as in `cross_entropy`."""
-    if len(log_probabilities.shape) != 2 or target.shape != log_probabilities.shape[:1]:
-        raise ShapeError(f"nll_loss: expected (R, V) and (R,), found {log_probabilities.shape} and {target.shape}")
-    flat = cast_to(target, dt.int64)
+def nll_loss(
+    log_probabilities: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+) -> Tensor:
+    """Give -w_t log_probabilities[row, t], t = target[row]; shapes, weights and reduction as in `cross_entropy`."""
+    check_reduction("nll_loss", reduction)
+    require_floating(log_probabilities, "nll_loss")
+    require_same_device("nll_loss", log_probabilities, target, weight)
+    rows, flat, weight = _rows_and_targets("nll_loss", log_probabilities, target, weight)
+    rows = cast_to(rows, rows.dtype.accumulator)
     with no_grad():
         valid = ne(flat, ignore_index)
         safe = where(valid, flat, 0)
-    picked = reshape(log_probabilities.gather(1, unsqueeze(safe, 1)), flat.shape)
-    return _reduced(where(valid, -picked, 0), flat, ignore_index, reduction, flat.shape)
-
-
-def mse_loss(x: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
-    """Give the squared distance, as its mean, its sum or element by element ("none").
-
-    Raises: ShapeError unless both have one shape.
-    """
-    if x.shape != target.shape:
-        raise ShapeError(f"mse_loss: expected two tensors of one shape, found {x.shape} and {target.shape}")
-    apart = x - target
-    squared = apart * apart
-    if reduction == "none":
-        return squared
-    if reduction not in ("mean", "sum"):
-        raise ValueError(f"mse_loss: expected reduction 'mean', 'sum' or 'none', found {reduction!r}")
-    return mean(squared) if reduction == "mean" else reduce_sum(squared)
+    loss = where(valid, -reshape(rows.gather(1, unsqueeze(safe, 1)), flat.shape), 0)
+    if weight is not None:
+        weight = cast_to(weight, loss.dtype)
+        loss = loss * _weights_of(weight, flat, valid)
+    return cast_to(_reduced(loss, flat, ignore_index, reduction, target.shape, weight), log_probabilities.dtype)
