@@ -11,8 +11,8 @@ __all__ = ["check_kernels", "needed_kernels"]
 
 #: What every GPT-2 training step with AdamW launches in float32. A test compares these lists with what runs launch.
 ALWAYS = (
-    *("Copy", "Fill", "Cast", "AddForward", "AddScalar", "DivForward", "MinimumForward", "SqrtForward"),
-    *("EqualsForward", "GtForward", "NotForward", "WhereForward", "SumForward", "SquaredNorm", "NormalForward"),
+    *("Copy", "Fill", "Cast", "AddForward", "AddScalar", "DivForward", "ClampForward", "SqrtForward"),
+    *("NeScalar", "GtScalar", "NotForward", "MaskForward", "SumForward", "SquaredNorm", "NormalForward"),
     *("EmbeddingForward", "EmbeddingBackward", "LayerNormForward", "LayerNormBackward", "GeluForward", "GeluBackward"),
     *("LinearForward", "LinearBackwardInput", "LinearBackwardWeight", "LinearBackwardBias"),
     *("MatmulForward", "CausalSoftmaxForward", "CrossEntropyForward", "CrossEntropyBackward", "AdamAccumulateGrad"),
