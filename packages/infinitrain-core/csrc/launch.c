@@ -1,6 +1,5 @@
 /* Descriptors and launches. The usual launch is checked here in a few nanoseconds; whatever is unusual is
  * handed back to Python (IT_UNFIT), which makes it fit or says what is wrong with it. */
-#include <stddef.h>
 #include <string.h>
 
 #include "call.h"
@@ -54,18 +53,6 @@ void it_describe(it_descriptor *d, const it_device *device, uint64_t address, ui
   d->bit = itp_dtype_bit(t->dtype);
   d->begin = address + byte_offset;
   d->end = empty ? d->begin : d->begin + (reach_of(t) + 1) * itp_itemsize(t->dtype);
-}
-
-/* Describe a compact view like another, at the aligned begin of another block. */
-void it_describe_at(it_descriptor *d, const it_descriptor *like, uint64_t address, uint64_t nbytes) {
-  const size_t length = (size_t)like->tensor.ndim * sizeof(int64_t);
-  memcpy(d, like, offsetof(it_descriptor, dims));
-  memcpy(d->dims, like->dims, length);
-  d->tensor.data = it_pointer(address);
-  d->tensor.nbytes = nbytes;
-  if (length != 0) d->tensor.shape = d->dims;
-  d->begin = address;
-  d->end = address + (like->end - like->begin);
 }
 
 /* ---- is this launch the usual one? ------------------------------------------------------------------------

@@ -136,7 +136,6 @@ int32_t it_event_elapsed_ns(it_event *begin, it_event *end, uint64_t *ns);
 void it_describe(it_descriptor *d, const it_device *device, uint64_t address, uint64_t nbytes, uint32_t dtype,
                  int32_t ndim, const int64_t *shape, const int64_t *strides, uint64_t byte_offset,
                  uint32_t read_only);
-void it_describe_at(it_descriptor *d, const it_descriptor *like, uint64_t address, uint64_t nbytes);
 uint64_t it_wanted_workspace(void);
 int32_t it_launch(const it_kernel *k, it_stream *s, const itp_value *attrs, it_descriptor *const *tensors,
                   uint64_t workspace, uint64_t workspace_size, int32_t checked);

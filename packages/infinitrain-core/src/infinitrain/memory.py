@@ -52,8 +52,22 @@ MAX_WASTE = 1.25
 
 _new = object.__new__
 
-#: Free blocks of one stream: addresses by block size.
-Bins = dict[int, list[int]]
+
+class Block:
+    """Memory that a provider has given: in use, or cached in `home` until it is used again.
+
+    `views` are the C descriptors of tensors that were in it: the same shapes come back at every step.
+    """
+
+    __slots__ = ("address", "home", "size", "views")
+
+    def __init__(self, address: int, size: int, home: list[Block]) -> None:
+        self.address, self.size, self.home = address, size, home
+        self.views: dict[Any, Any] = {}
+
+
+#: Free blocks of one stream, by size.
+Bins = dict[int, list[Block]]
 
 
 def size_class(nbytes: int) -> int:
@@ -65,10 +79,9 @@ def size_class(nbytes: int) -> int:
 
 @dataclass(slots=True)
 class _Waiting:
-    """A freed block that other streams may still use; `home` is where it goes when the events have passed."""
+    """A freed block that other streams may still use, until the events have passed."""
 
-    address: int
-    home: list[int]
+    block: Block
     events: list[Event]
 
 
@@ -88,8 +101,8 @@ class Pool:
         #: The streams that may have free blocks; a stream that ends gives its own back.
         self.streams: weakref.WeakSet[Stream] = weakref.WeakSet()
         self.waiting: deque[_Waiting] = deque()
-        #: Every block that the provider has given and not got back, in use or cached: address and size.
-        self.blocks: dict[int, int] = {}
+        #: Every block that the provider has given and not got back, in use or cached.
+        self.blocks: set[Block] = set()
         self.allocated = self.reserved = self.peak_allocated = self.peak_reserved = 0
         self.allocations = self.provider_allocations = 0
 
@@ -101,8 +114,8 @@ class Pool:
         """Give the free blocks of a stream."""
         return stream.bins if self.kind == DEVICE_MEMORY else stream.pinned_bins
 
-    def obtain(self, nbytes: int, stream: Stream) -> tuple[int, int, list[int]]:
-        """Give (address, block size, where to put it when freed) for a request that the stream's bin cannot serve.
+    def obtain(self, nbytes: int, stream: Stream) -> Block:
+        """Give a block for a request that the stream's bin cannot serve.
 
         Raises: OutOfMemory after the caches have been freed and the provider was asked again.
         """
@@ -115,31 +128,30 @@ class Pool:
             bins = self.bins(stream)
             most = size if size <= SMALL_LIMIT else int(size * MAX_WASTE)
             for larger in sorted(each for each in list(bins) if size <= each <= most):
-                home = bins[larger]
                 try:
-                    return home.pop(), larger, home
+                    return bins[larger].pop()
                 except IndexError:  # empty, or another thread was faster
                     continue
-            return self._from_provider(size, nbytes, stream), size, bins.setdefault(size, [])
+            return self._from_provider(size, nbytes, stream, bins.setdefault(size, []))
 
-    def hold(self, address: int, home: list[int], users: set[Stream]) -> None:
+    def hold(self, block: Block, users: set[Stream]) -> None:
         """Keep a freed block from being used until the other streams that use it have come this far."""
         try:
             events = [user.record_event() for user in users if user.native is not None]
         except InfinitrainError:
             return  # the device is lost or the process ends: the block is not used again
-        self.waiting.append(_Waiting(address, home, events))
+        self.waiting.append(_Waiting(block, events))
 
     def _settle(self) -> None:
         """Take back the blocks whose events have passed."""
         for _ in range(len(self.waiting)):
-            block = self.waiting.popleft()
-            if all(event.query() for event in block.events):
-                block.home.append(block.address)
+            held = self.waiting.popleft()
+            if all(event.query() for event in held.events):
+                held.block.home.append(held.block)
             else:
-                self.waiting.append(block)
+                self.waiting.append(held)
 
-    def _from_provider(self, size: int, nbytes: int, stream: Stream) -> int:
+    def _from_provider(self, size: int, nbytes: int, stream: Stream, home: list[Block]) -> Block:
         provider = self.device.provider
         out = ffi.new("void **")
         status = lib.it_alloc(stream.native, self.kind, size, out)
@@ -149,12 +161,12 @@ class Pool:
         if status == lib.ITP_E_OUT_OF_MEMORY:
             raise self._out_of_memory(nbytes)
         provider.check(status, "alloc")
-        address = int(ffi.cast("uintptr_t", out[0]))
-        self.blocks[address] = size
+        block = Block(int(ffi.cast("uintptr_t", out[0])), size, home)
+        self.blocks.add(block)
         self.provider_allocations += 1
         self.reserved += size
         self.peak_reserved = max(self.peak_reserved, self.reserved)
-        return address
+        return block
 
     def _out_of_memory(self, nbytes: int) -> OutOfMemory:
         free, total = self.device.provider.memory_info(self.device.index)
@@ -171,8 +183,8 @@ class Pool:
     def empty(self) -> None:
         """Give every cached block back to the provider."""
         with self.lock:
-            for block in list(self.waiting):
-                for event in block.events:
+            for held in list(self.waiting):
+                for event in held.events:
                     event.synchronize()
             self._settle()
             for stream in list(self.streams):
@@ -187,16 +199,16 @@ class Pool:
                 while home:
                     self._give_back(home.pop(), queue)
 
-    def _give_back(self, address: int, stream: Stream) -> None:
-        size = self.blocks.pop(address)
-        self.reserved -= size
-        self.device.provider.check(lib.it_dealloc(stream.native, self.kind, address, size), "dealloc")
+    def _give_back(self, block: Block, stream: Stream) -> None:
+        self.blocks.remove(block)
+        self.reserved -= block.size
+        self.device.provider.check(lib.it_dealloc(stream.native, self.kind, block.address, block.size), "dealloc")
 
     def end(self) -> None:
         """Give every block back, in use or not: the device has done its work and the process ends."""
         stream = default_stream(self.device)
-        for address in list(self.blocks):
-            self._give_back(address, stream)
+        for block in list(self.blocks):
+            self._give_back(block, stream)
 
 
 _pools: dict[tuple[Device, int], Pool] = {}
@@ -209,6 +221,11 @@ def _pool(device: Device, kind: int) -> Pool:
         with _pools_lock:
             found = _pools.setdefault((device, kind), Pool(device, kind))
     return found
+
+
+def _device_pool(stream: Stream) -> Pool:
+    pool = stream.pool = _pool(stream.device, DEVICE_MEMORY)
+    return pool
 
 
 def pools() -> list[Pool]:
@@ -232,13 +249,13 @@ class Buffer:
         device: Where the memory is.
         version: Counts in-place writes; views share it, saved tensors are checked against it.
         writer: The name of the operation that wrote in place last, for messages.
-        allocated: Whether it is the allocator's: aligned, writable, nobody else's.
+        block: What the allocator took it from: aligned, writable, nobody else's; None for foreign memory.
         read_only: Whether writing is refused (foreign memory that its owner does not let be written).
     """
 
     __slots__ = (
-        *("__weakref__", "_home", "_owner", "_pool", "_size", "_stream", "_users"),
-        *("allocated", "device", "nbytes", "ptr", "read_only", "version", "writer"),
+        *("__weakref__", "_owner", "_pool", "_stream", "_users"),
+        *("block", "device", "nbytes", "ptr", "read_only", "version", "writer"),
     )
 
     ptr: int
@@ -246,32 +263,30 @@ class Buffer:
     device: Device
     version: int
     writer: str
-    allocated: bool
+    block: Block | None
     read_only: bool
-    _home: list[int] | None  # where an allocated block goes when it is freed
     _pool: Pool
-    _size: int
     _stream: Stream
     _users: set[Stream] | None
     _owner: object  # what keeps foreign memory
 
     def record_stream(self, stream: Stream) -> None:
         """Say that work on another stream uses this memory: it is reused only after that work."""
-        if self._home is not None and stream is not self._stream:
+        if self.block is not None and stream is not self._stream:
             self._users = {stream, *(self._users or ())}
 
     def __del__(self) -> None:
         if recording.listener is not None:
             recording.listener.freed(self)
-        home = self._home
-        if home is not None:
+        block = self.block
+        if block is not None:
             pool = self._pool
             # No call stands between reading and writing a figure, so no thread or finalizer comes between.
-            pool.allocated = pool.allocated - self._size
+            pool.allocated = pool.allocated - block.size
             if self._users is None:
-                home.append(self.ptr)
+                block.home.append(block)
             else:
-                pool.hold(self.ptr, home, self._users)
+                pool.hold(block, self._users)
 
 
 def allocate(nbytes: int, device: Device, *, pinned: bool = False) -> Buffer:
@@ -286,30 +301,28 @@ def allocate(nbytes: int, device: Device, *, pinned: bool = False) -> Buffer:
     buffer.nbytes = nbytes
     buffer.version = 0
     buffer.writer = ""
-    buffer.allocated = buffer.read_only = False
-    buffer._home = buffer._users = None
+    buffer.read_only = False
+    buffer.block = buffer._users = None
     if not nbytes:
         buffer.ptr = 0
         return buffer
     stream = current_stream(device)
-    kind = PINNED_MEMORY if pinned else DEVICE_MEMORY
-    pool = _pools.get((device, kind)) or _pool(device, kind)
+    if pinned:
+        pool = _pool(device, PINNED_MEMORY)
+    else:
+        pool = stream.pool or _device_pool(stream)
     size = (nbytes + SMALL_STEP - 1) & -SMALL_STEP if nbytes <= SMALL_LIMIT else size_class(nbytes)
-    home = (pool.bins(stream) if pinned else stream.bins).get(size)
+    home = (stream.pinned_bins if pinned else stream.bins).get(size)
     try:
-        if home:
-            buffer.ptr = home.pop()
-        else:
-            buffer.ptr, size, home = pool.obtain(nbytes, stream)
+        block = home.pop() if home else pool.obtain(nbytes, stream)
     except IndexError:  # another thread took the last one
-        buffer.ptr, size, home = pool.obtain(nbytes, stream)
+        block = pool.obtain(nbytes, stream)
+    buffer.ptr = block.address
     buffer._pool = pool
-    buffer._size = size
     buffer._stream = stream
-    buffer._home = home
-    buffer.allocated = True
+    buffer.block = block
     pool.allocations += 1
-    allocated = pool.allocated = pool.allocated + size
+    allocated = pool.allocated = pool.allocated + block.size
     if allocated > pool.peak_allocated:
         pool.peak_allocated = allocated
     if recording.listener is not None:

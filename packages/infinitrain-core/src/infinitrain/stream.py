@@ -8,12 +8,15 @@ import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from infinitrain._abi.provider import Provider
 from infinitrain._native import ffi, lib
 from infinitrain.device import Device, current_device
 from infinitrain.errors import DeviceError, DeviceMismatch, IndexOutOfRange
+
+if TYPE_CHECKING:
+    from infinitrain.memory import Bins, Pool
 
 __all__ = ["Event", "Stream", "current_stream", "default_stream", "synchronize"]
 
@@ -68,14 +71,16 @@ class Stream:
         priority: A hint to the provider: lower runs first.
     """
 
-    __slots__ = ("__weakref__", "bins", "device", "is_default", "native", "pinned_bins")
+    __slots__ = ("__weakref__", "bins", "device", "is_default", "native", "pinned_bins", "pool")
 
     def __init__(self, device: Device | str | None = None, priority: int = 0, *, _default: bool = False) -> None:
         self.device = current_device() if device is None else Device(device)
         self.is_default = _default
-        #: Free device memory that this stream used last: addresses by size (infinitrain.memory).
-        self.bins: dict[int, list[int]] = {}
-        self.pinned_bins: dict[int, list[int]] = {}
+        #: Free device memory that this stream used last, by size.
+        self.bins: Bins = {}
+        self.pinned_bins: Bins = {}
+        #: The allocator of the device's memory, once it was needed.
+        self.pool: Pool | None = None
         self.native: Any = None
         native = ffi.new("it_stream *")
         lib.it_stream_prepare(native, self.device.native)

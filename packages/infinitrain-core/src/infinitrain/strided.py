@@ -17,13 +17,12 @@ __all__ = ["MAX_NDIM", "Strided", "broadcast_shapes", "compact_strides"]
 #: Dimensions that a descriptor has room for.
 MAX_NDIM: int = lib.IT_MAX_NDIM
 NULL = ffi.NULL
-#: Descriptors of whole compact blocks by shape, dtype and device: the same come at every step, elsewhere in memory.
-_templates: dict[tuple[tuple[int, ...], DType, Device], Any] = {}
 _layouts: dict[tuple[int, ...], tuple[tuple[int, ...], int]] = {}
 _MAX_KEPT = 4096
+#: Descriptors that a block of memory keeps of the whole compact tensors that were in it.
+_MAX_VIEWS = 8
 #: Every field is filled by it_describe, so the memory need not be cleared.
 _new_descriptor = partial(ffi.new_allocator(should_clear_after_alloc=False), ffi.typeof("it_descriptor *"))
-_describe_at = lib.it_describe_at
 
 
 def compact_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -151,17 +150,16 @@ class Strided:
         return found
 
     def _describe(self) -> Any:
-        shape = self.shape
+        shape, dtype, block = self.shape, self.dtype, self.buffer.block
+        kept = block.views if block is not None and self._compact and not self.offset else None
+        if kept is not None:
+            found = kept.get((shape, dtype))
+            if found is not None:
+                return found
         if len(shape) > MAX_NDIM:
             raise ShapeError(f"tensor with {len(shape)} dimensions: expected at most {MAX_NDIM}. Reshape it")
         buffer = self.buffer
-        dtype = self.dtype
         holder = _new_descriptor()
-        if self._compact and not self.offset and buffer.allocated:
-            template = _templates.get((shape, dtype, buffer.device))
-            if template is not None:
-                _describe_at(holder, template, buffer.ptr, buffer.nbytes)
-                return holder
         lib.it_describe(
             holder,
             buffer.device.native,
@@ -174,10 +172,10 @@ class Strided:
             self.offset * dtype.itemsize,
             buffer.read_only,
         )
-        if self._compact and not self.offset and buffer.allocated:
-            if len(_templates) >= _MAX_KEPT:
-                _templates.clear()
-            _templates[shape, dtype, buffer.device] = holder
+        if kept is not None:
+            if len(kept) >= _MAX_VIEWS:
+                kept.clear()
+            kept[shape, dtype] = holder
         return holder
 
     def as_strided(self, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Strided:
