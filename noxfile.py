@@ -96,6 +96,13 @@ def sanitize(session: nox.Session, sanitizer: str) -> None:
     session.run("python", "tools/sanitize.py", sanitizer, *session.posargs)
 
 
+@nox.session(name="abi-freeze")
+def abi_freeze(session: nox.Session) -> None:
+    """Freeze the contract's next version, or `--check`; docs/abi-stability.md says when and how."""
+    session.install("--quiet", "cffi>=2")
+    session.run("python", "tools/abi_freeze.py", *session.posargs)
+
+
 @nox.session
 def bench(session: nox.Session) -> None:
     """Measure a training step and the cost of a small operation beside PyTorch and NumPy."""

@@ -7,16 +7,21 @@ from collections import Counter
 
 import infinitrain_capi
 import pytest
-from toolchain import C_COMPILERS, CXX_COMPILERS, STRICT, compile_text
+from toolchain import C_COMPILERS, CXX_COMPILERS, STRICT, accepted, compile_text
 
-CONTRACT = [(c, std) for c in C_COMPILERS for std in ("c99", "c11", "c17")]
-CONTRACT += [(c, std) for c in CXX_COMPILERS for std in ("c++98", "c++11", "c++17", "c++20")]
-SDK = [(c, std) for c in C_COMPILERS for std in ("c99", "c11", "c17")]
-SDK += [(c, std) for c in CXX_COMPILERS for std in ("c++17", "c++20")]
+#: C23 and C++23 under whichever name the compiler has for them.
+C_STANDARDS = (("c99",), ("c11",), ("c17",), ("c23", "c2x"))
+CXX_STANDARDS = (("c++98",), ("c++11",), ("c++14",), ("c++17",), ("c++20",), ("c++23", "c++2b"))
+CONTRACT = accepted(C_COMPILERS, C_STANDARDS) + accepted(CXX_COMPILERS, CXX_STANDARDS)
+SDK = accepted(C_COMPILERS, C_STANDARDS) + accepted(CXX_COMPILERS, CXX_STANDARDS[3:])
 SDK_HEADERS = sorted(path.name for path in (infinitrain_capi.sdk_dir() / "infinitrain").glob("*.h"))
 HEADER = infinitrain_capi.header_path().read_text(encoding="ascii")
 ID = re.compile(r"\[ITP-([A-Z]+)-(\d+)\]")
 AREAS = {"NEG", "LIFE", "ERR", "KN", "RT", "GD", "CCL", "GR"}
+
+
+def test_every_standard_is_tried():
+    assert len(CONTRACT) == len(C_COMPILERS) * len(C_STANDARDS) + len(CXX_COMPILERS) * len(CXX_STANDARDS)
 
 
 def include(*names: str) -> str:

@@ -3,27 +3,42 @@
 from __future__ import annotations
 
 import json
-from itertools import pairwise
+from pathlib import Path
 
-import layout
+import abi_freeze
+import abi_layout
+import infinitrain_capi
 import pytest
+from infinitrain._abi import loader
 from toolchain import C_COMPILERS, CXX_COMPILERS
 
-FILES = sorted(layout.GOLDEN.glob("v*.json"), key=lambda path: [int(n) for n in path.stem[1:].split(".")])
-CURRENT = layout.by_cffi()
-RECORDED = [json.loads(path.read_text(encoding="ascii")) for path in FILES]
+TREE = abi_freeze.Tree(Path(__file__).parents[2])
+CURRENT = abi_layout.by_cffi(infinitrain_capi.header_path())
+RECORDED = {
+    version: json.loads((TREE.golden / f"v{version}.json").read_text(encoding="ascii")) for version in TREE.versions()
+}
 
 
 def test_layout_of_this_version_is_recorded():
-    assert RECORDED[-1] == CURRENT
-    assert list(RECORDED[-1]["constants"]) == list(CURRENT["constants"])
-    assert list(RECORDED[-1]["structs"]) == list(CURRENT["structs"])
-    assert FILES[-1].read_text(encoding="ascii") == layout.text_of(CURRENT)
+    recorded = RECORDED[TREE.version()]
+
+    assert recorded == CURRENT
+    assert list(recorded["constants"]) == list(CURRENT["constants"])
+    assert list(recorded["structs"]) == list(CURRENT["structs"])
+    assert (TREE.golden / f"v{TREE.version()}.json").read_text(encoding="ascii") == abi_layout.text_of(CURRENT)
 
 
 @pytest.mark.parametrize("compiler", C_COMPILERS + CXX_COMPILERS)
 def test_compiler_and_cffi_agree(compiler, tmp_path):
-    assert layout.by_compiler(CURRENT, tmp_path, compiler) == CURRENT
+    assert abi_layout.by_compiler(CURRENT, infinitrain_capi.header_path(), tmp_path, compiler) == CURRENT
+
+
+@pytest.mark.parametrize("compiler", C_COMPILERS + CXX_COMPILERS)
+@pytest.mark.parametrize("version", RECORDED)
+def test_compiler_gives_each_frozen_header_its_layout(version, compiler, tmp_path):
+    found = abi_layout.by_compiler(RECORDED[version], TREE.frozen_header(version), tmp_path, compiler)
+
+    assert found == RECORDED[version]
 
 
 def test_no_struct_has_padding():
@@ -46,9 +61,12 @@ def test_structs_that_cross_begin_with_their_size():
             assert struct["size"] % 8 == 0, name
 
 
-def test_a_later_minor_only_appends():
-    for older, newer in pairwise(RECORDED):
-        minor = {("ITP_ABI_MINOR", older["constants"]["ITP_ABI_MINOR"])}
-        assert older["constants"].items() - minor <= newer["constants"].items()
-        for name, struct in older["structs"].items():
-            assert newer["structs"][name]["fields"][: len(struct["fields"])] == struct["fields"], name
+def test_the_loader_asks_for_no_more_than_version_1_0_had():
+    first = {name: struct["size"] for name, struct in RECORDED["1.0"]["structs"].items()}
+
+    assert {name: first[name] for name in loader.FIRST_SIZES} == loader.FIRST_SIZES
+    assert set(loader.TABLES.values()) < set(loader.FIRST_SIZES)
+
+
+def test_what_was_frozen_is_as_it_was():
+    assert abi_freeze.check(TREE) == []

@@ -14,6 +14,23 @@ C_COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
 CXX_COMPILERS = [name for name in ("g++", "clang++") if shutil.which(name)]
 
 
+def accepted(compilers: list[str], standards: tuple[tuple[str, ...], ...]) -> list[tuple[str, str]]:
+    """Pair compilers with language standards, each under the first of its names that the compiler knows."""
+    return [
+        (compiler, name)
+        for compiler in compilers
+        for names in standards
+        for name in [next((each for each in names if _knows(compiler, each)), None)]
+        if name is not None
+    ]
+
+
+def _knows(compiler: str, standard: str) -> bool:
+    language = "c++" if "++" in compiler else "c"
+    command = [compiler, f"-std={standard}", "-x", language, "-fsyntax-only", "/dev/null"]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
 def compile_text(compiler: str, text: str, *flags: str, output: Path | None = None) -> None:
     """Compile a source text, or only check it where no output is named; fail with the compiler's words."""
     language = "c++" if "++" in compiler else "c"

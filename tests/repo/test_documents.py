@@ -35,7 +35,7 @@ def test_links_lead_to_files(path):
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_runner_commands_name_what_exists(path):
     text = code_blocks(path.read_text(), "(?:sh|console|bash)")
-    sessions = set(re.findall(r"nox -s (\w+)", text))
+    sessions = set(re.findall(r"nox -s ([\w-]+)", text))
     environments = set(re.findall(r"tox -e ([\w,-]+)", text))
 
     assert sessions - nox_sessions() == set()

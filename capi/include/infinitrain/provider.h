@@ -124,13 +124,16 @@ typedef int32_t itp_status;
  * - struct_size, message and message_capacity are the caller's and stay as they are.           [ITP-ERR-08]
  * - A call that failed has changed nothing: the next right call succeeds (DEVICE_LOST excepted).
  *                                                                                              [ITP-ERR-09]
+ * - With ASYNC, native_code is the status that the work failed with: ITP_E_OUT_OF_RANGE for an index, which
+ *   the core raises as it does one that is seen at once. The vendor's own number then stands in the text.
+ *                                                                                              [ITP-ERR-10]
  *
  * SDK: ITP_FAIL of infinitrain/error.h does all this.
  */
 typedef struct itp_error {
   uint32_t struct_size;
   itp_status code;
-  int64_t native_code;       /* the vendor's own number, 0 if none */
+  int64_t native_code;       /* the vendor's own number, 0 if none; for ASYNC: an ITP_E_* */
   uint64_t origin_tag;       /* for ASYNC: itp_launch.tag or itp_copy.tag of the work that failed; else 0 */
   char *message;             /* [owned by caller] UTF-8 */
   uint64_t message_capacity; /* bytes */

@@ -268,6 +268,20 @@ static const itp_kernel kernel_unfinished = {.struct_size = sizeof(itp_kernel),
 #define NO_OP_FORWARD &kernel_NoOpForward
 #endif
 
+#ifdef LIE_NATIVE_CODE
+/* Reports a bad index late, with a number of its own. */
+static uint64_t late;
+static itp_status late_sync(void *self, int32_t device, itp_error *err) {
+  const uint64_t tag = late;
+  late = 0;
+  if (tag == 0) return itp_sync_device_sync(self, device, err);
+  (void)ITP_FAIL_WITH(err, ASYNC, "device_sync", 719,
+                      "[EmbeddingForward][OUT_OF_RANGE] index 9, driver error 719");
+  if (err != NULL) err->origin_tag = tag;
+  return ITP_E_ASYNC;
+}
+#endif
+
 static itp_status launch_embedding(void *self, const itp_launch *l, itp_error *err) {
   if (l->device != 0) return ITP_FAIL(err, INVALID_ARGUMENT, "EmbeddingForward", "device of 1");
 #ifdef LIE_INDEX
@@ -280,6 +294,9 @@ static itp_status launch_embedding(void *self, const itp_launch *l, itp_error *e
     const int64_t at = rows > 0 ? ((index[i] % rows) + rows) % rows : 0;
     memcpy(itp_data(a.y) + i * width, itp_data(a.weight) + at * width, (size_t)width);
   }
+  return ITP_OK;
+#elif defined(LIE_NATIVE_CODE)
+  if (itp_ref_EmbeddingForward(self, l, err) == ITP_E_OUT_OF_RANGE) late = l->tag;
   return ITP_OK;
 #else
   return itp_ref_EmbeddingForward(self, l, err);
@@ -365,6 +382,9 @@ ITP_EXPORT const itp_provider *infinitrain_provider_v1(uint32_t core_abi_minor) 
   pthread_create(&thread, NULL, idle, NULL);
 #endif
   guard.stream_create = stream_create;
+#ifdef LIE_NATIVE_CODE
+  guard.device_sync = late_sync;
+#endif
 #ifdef WITH_TABLES
   guard.stream_sync = recording_sync;
   provider.ccl = &ccl;

@@ -69,6 +69,7 @@ GROUPS = {
             "test_neg_08_one_exported_symbol",
         },
     ),
+    "late": (("NATIVE_CODE",), "err_10", {"test_err_10_native_code_of_a_late_failure"}),
     "life": (
         ("IMPURE_QUERY", "OPTIONS", "DIRECTORY"),
         "neg_09 or life_03 or life_04 or life_05",

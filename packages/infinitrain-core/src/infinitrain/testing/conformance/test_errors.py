@@ -229,3 +229,25 @@ def test_err_09_failed_calls_change_nothing(bench: Bench) -> None:
         still_works(bench)
 
     each(bench, check)
+
+
+def test_err_10_native_code_of_a_late_failure(library: Library, bench: Bench) -> None:
+    """With ASYNC, native_code is the status that the work failed with: ITP_E_OUT_OF_RANGE for an index."""
+    if not library.offers("EmbeddingForward", "f32"):
+        pytest.skip("EmbeddingForward for f32 is not offered: nothing else fails late on every device")
+    index, weight = bench.put(np.array([1, 9], np.int64)), bench.put(np.zeros((3, 2), np.float32))
+    y = bench.put(np.zeros((2, 2), np.float32))
+    request = Request(bench.provider, TABLE["EmbeddingForward"], [index, weight], [y], (), device=bench.device)
+    status, _, message = request.status()
+    if status == OK:
+        record, text = new_error()
+        status = device_sync(bench, None, y, record)
+        message = text_of(text)
+        assert STATUS[status] == "ASYNC", "an index out of range was not reported"
+        found = STATUS[record.native_code] if 0 <= record.native_code < len(STATUS) else str(record.native_code)
+        assert found == "OUT_OF_RANGE", f"native_code: {message}"
+    else:
+        assert STATUS[status] == "OUT_OF_RANGE", message
+    for array in (index, weight, y):
+        array.free()
+    still_works(bench)
