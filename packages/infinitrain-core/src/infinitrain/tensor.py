@@ -171,15 +171,30 @@ class Vocabulary:
     # ---- bound by ops: in place ----
 
     abs_: Method
+    acos_: Method
+    acosh_: Method
     add_: Method
+    asin_: Method
+    asinh_: Method
+    atan_: Method
+    atanh_: Method
     bernoulli_: Method
+    ceil_: Method
     clamp_: Method
     copy_: Method
     cos_: Method
+    cosh_: Method
     div_: Method
+    erf_: Method
     exp_: Method
+    expm1_: Method
     fill_: Method
+    floor_: Method
     floor_divide_: Method
+    fmod_: Method
+    log10_: Method
+    log1p_: Method
+    log2_: Method
     log_: Method
     masked_fill_: Method
     mul_: Method
@@ -189,14 +204,20 @@ class Vocabulary:
     reciprocal_: Method
     relu_: Method
     remainder_: Method
+    round_: Method
     rsqrt_: Method
     scatter_: Method
     scatter_add_: Method
     sigmoid_: Method
+    sign_: Method
     sin_: Method
+    sinh_: Method
     sqrt_: Method
+    square_: Method
     sub_: Method
+    tan_: Method
     tanh_: Method
+    trunc_: Method
     uniform_: Method
     zero_: Method
 

@@ -6,7 +6,7 @@ import infinitrain as it
 import numpy as np
 import pytest
 from infinitrain import dispatch
-from infinitrain.errors import DTypeError
+from infinitrain.errors import DTypeError, ShapeError
 from infinitrain.ops import _base
 
 INTEGERS = [it.uint8, it.int8, it.uint16, it.int16, it.uint32, it.int32, it.uint64, it.int64]
@@ -302,3 +302,58 @@ def test_kernels_that_are_never_needed_have_a_decomposition(monkeypatch, device)
     assert len(set(asked)) == 8
     for ours, theirs in zip(found, expected, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6)
+
+
+INPLACE = ["acos", "asin", "asinh", "atan", "atanh", "cosh", "erf", "expm1", "log10", "log1p", "log2", "sinh", "tan"]
+INPLACE += ["ceil", "floor", "round", "trunc", "sign", "square"]
+
+
+@pytest.mark.parametrize("name", INPLACE)
+def test_functions_in_place_equal_those_out_of_place(name, device):
+    start = it.tensor([0.25, 0.5, 0.75], device=device, requires_grad=True)
+    again = it.tensor([0.25, 0.5, 0.75], device=device, requires_grad=True)
+    x = start * 1
+    place = x.data_ptr()
+
+    y = getattr(x, f"{name}_")()
+    expected = getattr(again * 1, name)()
+    y.sum().backward()
+    expected.sum().backward()
+
+    assert y is x
+    assert x.data_ptr() == place
+    assert y.tolist() == expected.tolist()
+    assert start.grad.tolist() == again.grad.tolist()
+    if name not in ("sign", "square"):
+        with pytest.raises(DTypeError, match=f"{name}_"):
+            getattr(it.tensor([1], device=device), f"{name}_")()
+
+
+def test_masked_fill_in_place(device):
+    start = it.tensor([[1.0, 2.0], [3.0, 4.0]], device=device, requires_grad=True)
+    x = start * 2
+    place = x.data_ptr()
+
+    y = x.masked_fill_(it.tensor([True, False], device=device), -1.0)
+    y.sum().backward()
+
+    assert y.tolist() == [[-1, 4], [-1, 8]]
+    assert x.data_ptr() == place
+    assert start.grad.tolist() == [[0, 2], [0, 2]]
+    with pytest.raises(ShapeError, match="masked_fill_"):
+        it.ones(2, device=device).masked_fill_(it.tensor([[True, False]] * 3, device=device), 0.0)
+    assert it.tensor([5, -5], device=device).fmod_(3).tolist() == [2, -2]
+
+
+@pytest.mark.parametrize("dtype", [*INTEGERS, *FLOATS], ids=lambda d: d.name)
+def test_a_number_minus_a_tensor(dtype, device):
+    array = np.array([0, 1, 2, 3]).astype(dtype.numpy)
+
+    y = 2 - it.tensor(array, device=device)
+
+    assert y.dtype is dtype
+    with np.errstate(over="ignore"):
+        expected = np.asarray(2, dtype.numpy) - array
+    assert_equal_bits(values(y), expected)
+    with pytest.raises(OverflowError):
+        300 - it.tensor([1], dtype=it.uint8, device=device)

@@ -207,6 +207,14 @@ def sub(a: Operand, b: Operand, alpha: Scalar = 1) -> Tensor:
             dtype = scalar_dtype(a.dtype, value)
             result: Tensor = AddScalar.apply(cast_to(a, dtype), -value)
             return result
+    elif isinstance(b, Tensor):
+        value = as_scalar(a)
+        if value is not None:
+            dtype = scalar_dtype(b.dtype, value)
+            if not dtype.is_bool:
+                check_range(value, dtype, "sub")
+                reversed_: Tensor = AddScalar.apply(neg(cast_to(b, dtype)), as_attr(value, dtype))
+                return reversed_
     difference: Tensor = Sub.apply(*as_tensors(a, b, "sub"))
     return difference
 

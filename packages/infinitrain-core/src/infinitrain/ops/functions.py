@@ -14,14 +14,18 @@ from infinitrain.tensor import Tensor
 
 
 class Function(Op):
-    """y = f(x); dx = dy f'(x). A subclass names the kernel and gives the slope, of x and y."""
+    """y = f(x); dx = dy f'(x). A subclass names the kernel and gives the slope, of x, or of y where `from_output`."""
 
     kernel: str
+    from_output = False
 
     @staticmethod
     def forward(ctx: Function, x: Tensor, out: Tensor | None = None) -> Tensor:
+        if not ctx.from_output:
+            ctx.save_for_backward(x)
         y = unary(ctx.kernel, x, out)
-        ctx.save_for_backward(x, y)
+        if ctx.from_output:
+            ctx.save_for_backward(y)
         return y
 
     @staticmethod
@@ -29,7 +33,7 @@ class Function(Op):
         return grad * ctx.slope(*ctx.saved_tensors)
 
     @staticmethod
-    def slope(x: Tensor, y: Tensor) -> Tensor:
+    def slope(x: Tensor, /) -> Tensor:
         """Give f'(x)."""
         raise NotImplementedError
 
@@ -38,9 +42,10 @@ class Tan(Function):
     """1 + y^2."""
 
     kernel = "TanForward"
+    from_output = True
 
     @staticmethod
-    def slope(x: Tensor, y: Tensor) -> Tensor:
+    def slope(y: Tensor, /) -> Tensor:
         return square(y) + 1
 
 
@@ -50,7 +55,7 @@ class Asin(Function):
     kernel = "AsinForward"
 
     @staticmethod
-    def slope(x: Tensor, y: Tensor) -> Tensor:
+    def slope(x: Tensor, /) -> Tensor:
         return rsqrt(1 - square(x))
 
 
@@ -60,7 +65,7 @@ class Acos(Function):
     kernel = "AcosForward"
 
     @staticmethod
-    def slope(x: Tensor, y: Tensor) -> Tensor:
+    def slope(x: Tensor, /) -> Tensor:
         return -rsqrt(1 - square(x))
 
 
@@ -70,27 +75,27 @@ class Atan(Function):
     kernel = "AtanForward"
 
     @staticmethod
-    def slope(x: Tensor, y: Tensor) -> Tensor:
+    def slope(x: Tensor, /) -> Tensor:
         return reciprocal(square(x) + 1)
 
 
 class Sinh(Function):
-    """Cosh x."""
+    """The hyperbolic cosine."""
 
     kernel = "SinhForward"
 
     @staticmethod
-    def slope(x: Tensor, y: Tensor) -> Tensor:
+    def slope(x: Tensor, /) -> Tensor:
         return cosh(x)
 
 
 class Cosh(Function):
-    """Sinh x."""
+    """The hyperbolic sine."""
 
     kernel = "CoshForward"
 
     @staticmethod
-    def slope(x: Tensor, y: Tensor) -> Tensor:
+    def slope(x: Tensor, /) -> Tensor:
         return sinh(x)
 
 
@@ -100,7 +105,7 @@ class Asinh(Function):
     kernel = "AsinhForward"
 
     @staticmethod
-    def slope(x: Tensor, y: Tensor) -> Tensor:
+    def slope(x: Tensor, /) -> Tensor:
         return rsqrt(square(x) + 1)
 
 
@@ -110,7 +115,7 @@ class Acosh(Function):
     kernel = "AcoshForward"
 
     @staticmethod
-    def slope(x: Tensor, y: Tensor) -> Tensor:
+    def slope(x: Tensor, /) -> Tensor:
         return rsqrt(square(x) - 1)
 
 
@@ -120,17 +125,18 @@ class Atanh(Function):
     kernel = "AtanhForward"
 
     @staticmethod
-    def slope(x: Tensor, y: Tensor) -> Tensor:
+    def slope(x: Tensor, /) -> Tensor:
         return reciprocal(1 - square(x))
 
 
 class Expm1(Function):
-    """Y + 1."""
+    """e^x, which is y + 1."""
 
     kernel = "Expm1Forward"
+    from_output = True
 
     @staticmethod
-    def slope(x: Tensor, y: Tensor) -> Tensor:
+    def slope(y: Tensor, /) -> Tensor:
         return y + 1
 
 
@@ -140,7 +146,7 @@ class Log1p(Function):
     kernel = "Log1pForward"
 
     @staticmethod
-    def slope(x: Tensor, y: Tensor) -> Tensor:
+    def slope(x: Tensor, /) -> Tensor:
         return reciprocal(x + 1)
 
 
@@ -150,7 +156,7 @@ class Log2(Function):
     kernel = "Log2Forward"
 
     @staticmethod
-    def slope(x: Tensor, y: Tensor) -> Tensor:
+    def slope(x: Tensor, /) -> Tensor:
         return reciprocal(x * math.log(2))
 
 
@@ -160,7 +166,7 @@ class Log10(Function):
     kernel = "Log10Forward"
 
     @staticmethod
-    def slope(x: Tensor, y: Tensor) -> Tensor:
+    def slope(x: Tensor, /) -> Tensor:
         return reciprocal(x * math.log(10))
 
 
@@ -170,12 +176,12 @@ class Erf(Function):
     kernel = "ErfForward"
 
     @staticmethod
-    def slope(x: Tensor, y: Tensor) -> Tensor:
+    def slope(x: Tensor, /) -> Tensor:
         return exp(-square(x)) * (2 / math.sqrt(math.pi))
 
 
 class FunctionOfTwo(Op):
-    """y = f(a, b), broadcast; a subclass names the kernel and gives both slopes, of a, b and y."""
+    """y = f(a, b), broadcast; a subclass names the kernel and gives both slopes."""
 
     kernel: str
     shapes: tuple[tuple[int, ...], tuple[int, ...]]
@@ -183,9 +189,8 @@ class FunctionOfTwo(Op):
     @staticmethod
     def forward(ctx: FunctionOfTwo, a: Tensor, b: Tensor, out: Tensor | None = None) -> Tensor:
         ctx.shapes = (a.shape, b.shape)
-        y = binary(ctx.kernel, a, b, out)
-        ctx.save_for_backward(a, b, y)
-        return y
+        ctx.save_for_backward(a, b)
+        return binary(ctx.kernel, a, b, out)
 
     @staticmethod
     def backward(ctx: FunctionOfTwo, grad: Tensor) -> Any:
@@ -197,7 +202,7 @@ class FunctionOfTwo(Op):
         )
 
     @staticmethod
-    def slopes(a: Tensor, b: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    def slopes(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
         """Give df/da and df/db."""
         raise NotImplementedError
 
@@ -208,7 +213,7 @@ class Atan2(FunctionOfTwo):
     kernel = "Atan2Forward"
 
     @staticmethod
-    def slopes(a: Tensor, b: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    def slopes(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
         inverse = reciprocal(square(a) + square(b))
         return b * inverse, -(a * inverse)
 
@@ -219,7 +224,8 @@ class Hypot(FunctionOfTwo):
     kernel = "HypotForward"
 
     @staticmethod
-    def slopes(a: Tensor, b: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    def slopes(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+        y = hypot(a, b)
         return a / y, b / y
 
 
@@ -229,7 +235,7 @@ class Logaddexp(FunctionOfTwo):
     kernel = "LogaddexpForward"
 
     @staticmethod
-    def slopes(a: Tensor, b: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    def slopes(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
         return sigmoid(a - b), sigmoid(b - a)
 
 

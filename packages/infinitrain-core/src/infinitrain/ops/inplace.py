@@ -14,10 +14,11 @@ from infinitrain.copy import copy_ as route_copy
 from infinitrain.dispatch import launch
 from infinitrain.dtype import promote_types
 from infinitrain.errors import DTypeError, ShapeError
-from infinitrain.ops import arithmetic, embedding, power, select, unary
+from infinitrain.ops import arithmetic, embedding, functions, power, rounding, select, unary
 from infinitrain.ops._base import (
     Operand,
     Scalar,
+    as_attr,
     as_scalar,
     broadcast_shapes,
     cast_to,
@@ -191,7 +192,13 @@ def clamp_(x: Tensor, min: Operand = None, max: Operand = None) -> Tensor:
 
 def masked_fill_(x: Tensor, mask: Tensor, value: Operand) -> Tensor:
     """Write a value where the mask is true."""
-    return _assign("masked_fill_", x, select.masked_fill(x, mask, value))
+    number = as_scalar(value)
+    if number is None or not mask.dtype.is_bool:
+        return _assign("masked_fill_", x, select.masked_fill(x, mask, value))
+    check_writable(x, "masked_fill_")
+    check_range(number, x.dtype, "masked_fill_")
+    _check_shape("masked_fill_", x, mask.shape)
+    return apply_inplace(select.MaskedFill, "masked_fill_", x, mask, as_attr(number, x.dtype))
 
 
 def pow_(x: Tensor, exponent: Operand) -> Tensor:
@@ -242,6 +249,33 @@ METHODS: dict[str, Callable[..., Any]] = {
     "sub_": sub_,
     "tanh_": _unary("tanh_", unary.Tanh),
     "zero_": zero_,
+}
+#: Of floats only: those that nothing but their name and operation tells apart.
+_FUNCTIONS: dict[str, type[Op]] = {
+    "acos": functions.Acos,
+    "acosh": functions.Acosh,
+    "asin": functions.Asin,
+    "asinh": functions.Asinh,
+    "atan": functions.Atan,
+    "atanh": functions.Atanh,
+    "cosh": functions.Cosh,
+    "erf": functions.Erf,
+    "expm1": functions.Expm1,
+    "log10": functions.Log10,
+    "log1p": functions.Log1p,
+    "log2": functions.Log2,
+    "sinh": functions.Sinh,
+    "tan": functions.Tan,
+    "ceil": rounding.Ceil,
+    "floor": rounding.Floor,
+    "round": rounding.Round,
+    "trunc": rounding.Trunc,
+}
+METHODS |= {f"{name}_": _unary(f"{name}_", op) for name, op in _FUNCTIONS.items()}
+METHODS |= {
+    "fmod_": _binary("fmod_", rounding.Fmod, rounding.fmod),
+    "sign_": _unary("sign_", rounding.Sign, floats_only=False),
+    "square_": _unary("square_", rounding.Square, floats_only=False),
 }
 METHODS |= {
     "__iadd__": METHODS["add_"],
