@@ -181,6 +181,21 @@ CASES = {
     "norm": (lambda lib, x: x.norm(), n(3, 4)),
     "norm_dim": (lambda lib, x: x.norm(dim=1), n(3, 4)),
     "norm_1": (lambda lib, x: x.norm(p=1), n(3, 4)),
+    "norm_0": (lambda lib, x: x.norm(p=0, dim=1) + x.sum(1), n(3, 4)),
+    "norm_3": (lambda lib, x: x.norm(p=3, dim=1), n(3, 4)),
+    "norm_half": (lambda lib, x: x.norm(p=0.5, dim=0, keepdim=True), n(3, 4)),
+    "norm_inf": (lambda lib, x: x.norm(p=math.inf, dim=0), n(3, 4)),
+    "norm_minus_inf": (lambda lib, x: x.norm(p=-math.inf), n(3, 4)),
+    "prod": (lambda lib, x: lib.prod(x), n(3, 4)),
+    "prod_dim": (lambda lib, x: x.prod(1, keepdim=True), n(3, 4, 2)),
+    "cumsum": (lambda lib, x: lib.cumsum(x, 1), n(3, 4, 2)),
+    "cumsum_last": (lambda lib, x: x.cumsum(-1), n(3, 9)),
+    "cumprod": (lambda lib, x: lib.cumprod(x, 1), n(3, 4, 2)),
+    "sort": (lambda lib, x: lib.sort(x, 1)[0], n(3, 4, 2)),
+    "sort_descending": (lambda lib, x: x.sort(descending=True)[0], n(3, 9)),
+    "topk": (lambda lib, x: lib.topk(x, 3, 1)[0], n(3, 4, 2)),
+    "topk_smallest": (lambda lib, x: x.topk(2, largest=False)[0], n(3, 9)),
+    "topk_index": (lambda lib, x: x.gather(0, x.topk(2, 0)[1]), n(7, 3)),
     "amax": (lambda lib, x: x.amax(1), n(3, 4)),
     "amax_ties": (lambda lib, x: lib.relu(x - 9).amax(1), n(3, 4)),
     "amin": (lambda lib, x: x.amin((0, 1)), n(3, 4)),
@@ -351,6 +366,15 @@ CASES = {
     "index_mask_rows": (lambda lib, c, x: x[c], m(3), n(3, 4)),
     "index_mask_last": (lambda lib, c, x: x[..., c], m(4), n(3, 4)),
     "masked_select": (lambda lib, c, x: lib.masked_select(x, c), m(4), n(3, 4)),
+    "index_add": (lambda lib, t, x, y: x.index_add(1, t, y, alpha=0.5), i(4, 6), n(3, 4, 2), n(3, 6, 2)),
+    "take_along_dim": (lambda lib, t, x: lib.take_along_dim(x, t, 1), i(4, 1, 6), n(3, 4)),
+    "take_along_flat": (lambda lib, t, x: lib.take_along_dim(x, t), i(12, 5), n(3, 4)),
+    "roll": (lambda lib, x: lib.roll(x, (2, -1), (1, 0)), n(3, 5)),
+    "roll_flat": (lambda lib, x: lib.roll(x, 7), n(3, 5)),
+    "repeat": (lambda lib, x: x.repeat(2, 1, 3), n(3, 2)),
+    "tile": (lambda lib, x: lib.tile(x, (2,)), n(3, 2)),
+    "diagonal": (lambda lib, x: lib.diagonal(x, 1, 2, 0), n(3, 4, 5)),
+    "diagonal_below": (lambda lib, x: x.diagonal(-2), n(5, 4)),
     "flip": (lambda lib, x: x.flip((0, 1)), n(3, 4)),
     # ---- shape ----
     "reshape": (lambda lib, x: x.reshape(2, -1) * 2, n(3, 4)),
@@ -422,7 +446,7 @@ def test_forward_and_backward_equal_pytorch(name, dtype, device):
 TWICE = [
     name
     for name in CASES
-    if name not in ("remainder", "fmod", "amax_ties", "maximum_ties") and not name.startswith(("var", "std"))
+    if name not in ("remainder", "fmod", "amax_ties", "maximum_ties", "cumprod") and not name.startswith(("var", "std"))
 ]
 
 

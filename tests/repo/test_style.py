@@ -24,13 +24,14 @@ NATIVE = sorted(
     for pattern in ("capi/sdk/reference/*.c", "packages/*/csrc/**/*.c*", "packages/*/csrc/**/*.h")
     for path in ROOT.glob(pattern)
 )
-#: Longer than 400 lines for a reason: one class whose methods are the user's vocabulary.
-LONG = {"tensor.py": 650}
+#: Longer than 400 lines for a reason: one class whose methods are the user's vocabulary, and the list of its functions,
+#: a name a line.
+LONG = {"infinitrain/tensor.py": 650, "infinitrain/__init__.py": 600}
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_modules_are_short(path):
-    assert len(path.read_text().splitlines()) <= LONG.get(path.name, 400)
+    assert len(path.read_text().splitlines()) <= LONG.get(f"{path.parent.name}/{path.name}", 400)
 
 
 @pytest.mark.parametrize("path", NATIVE, ids=lambda path: str(path.relative_to(ROOT)))

@@ -11,7 +11,7 @@
 #include "infinitrain/provider.h"
 
 /* clang-format off */
-#define ITP_KERNEL_COUNT 123
+#define ITP_KERNEL_COUNT 131
 
 /* X(name, version) for every kernel of the table, in its order. */
 #define ITP_KERNELS(X) \
@@ -64,6 +64,13 @@
   X(WhereForward, 1) \
   X(ClampForward, 1) \
   X(MaskForward, 1) \
+  X(SortForward, 1) \
+  X(ArgMaxForward, 1) \
+  X(ArgMinForward, 1) \
+  X(ProdForward, 1) \
+  X(CumSumForward, 1) \
+  X(CumProdForward, 1) \
+  X(CumProdBackward, 1) \
   X(TanForward, 1) \
   X(AsinForward, 1) \
   X(AcosForward, 1) \
@@ -126,6 +133,7 @@
   X(GatherForward, 1) \
   X(GatherBackward, 1) \
   X(ScatterForward, 1) \
+  X(TopKForward, 1) \
   X(TrilForward, 1) \
   X(TriuForward, 1) \
   X(SoftmaxForward, 1) \
@@ -221,6 +229,7 @@
   X(GatherForward, 1) \
   X(GatherBackward, 1) \
   X(ScatterForward, 1) \
+  X(TopKForward, 1) \
   X(TrilForward, 1) \
   X(TriuForward, 1) \
   X(SoftmaxForward, 1) \
@@ -236,6 +245,13 @@
 
 #define ITP_KERNELS_UP_TO_TIER_2(X) ITP_KERNELS_UP_TO_TIER_1(X) ITP_KERNELS_OF_TIER_2(X)
 #define ITP_KERNELS_OF_TIER_3(X) \
+  X(SortForward, 1) \
+  X(ArgMaxForward, 1) \
+  X(ArgMinForward, 1) \
+  X(ProdForward, 1) \
+  X(CumSumForward, 1) \
+  X(CumProdForward, 1) \
+  X(CumProdBackward, 1) \
   X(TanForward, 1) \
   X(AsinForward, 1) \
   X(AcosForward, 1) \
@@ -1270,6 +1286,157 @@ static inline itp_status itp_unpack_MaskForward(const itp_launch *l, itp_args_Ma
   a->mask = l->inputs[1];
   a->y = l->outputs[0];
   a->value = &l->attrs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_SortForward 0x1fff
+#define ITP_ALLOWS_SortForward (0)
+static const char itp_schema_SortForward[] =
+    "SortForward(T x, *, bool descending=false) -> (T values, i64 indices)";
+typedef struct itp_args_SortForward {
+  const itp_tensor *x;
+  itp_tensor *values;
+  itp_tensor *indices;
+  int descending;
+} itp_args_SortForward;
+static inline itp_status itp_unpack_SortForward(const itp_launch *l, itp_args_SortForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 2, 1)) return itp_bad_counts(l, "SortForward", 1, 2, 1, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL &&
+        l->outputs[1] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "SortForward", "%s: %s", "a required tensor is missing", itp_schema_SortForward);
+  if (!(l->attrs[0].kind == ITP_V_BOOL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "SortForward", "%s: %s", "an attribute is of another kind", itp_schema_SortForward);
+  a->x = l->inputs[0];
+  a->values = l->outputs[0];
+  a->indices = l->outputs[1];
+  a->descending = l->attrs[0].u.i != 0;
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_ArgMaxForward 0x1fff
+#define ITP_ALLOWS_ArgMaxForward (0)
+static const char itp_schema_ArgMaxForward[] =
+    "ArgMaxForward(T x) -> (i64 y)";
+typedef struct itp_args_ArgMaxForward {
+  const itp_tensor *x;
+  itp_tensor *y;
+} itp_args_ArgMaxForward;
+static inline itp_status itp_unpack_ArgMaxForward(const itp_launch *l, itp_args_ArgMaxForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 0)) return itp_bad_counts(l, "ArgMaxForward", 1, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "ArgMaxForward", "%s: %s", "a required tensor is missing", itp_schema_ArgMaxForward);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_ArgMinForward 0x1fff
+#define ITP_ALLOWS_ArgMinForward (0)
+static const char itp_schema_ArgMinForward[] =
+    "ArgMinForward(T x) -> (i64 y)";
+typedef struct itp_args_ArgMinForward {
+  const itp_tensor *x;
+  itp_tensor *y;
+} itp_args_ArgMinForward;
+static inline itp_status itp_unpack_ArgMinForward(const itp_launch *l, itp_args_ArgMinForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 0)) return itp_bad_counts(l, "ArgMinForward", 1, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "ArgMinForward", "%s: %s", "a required tensor is missing", itp_schema_ArgMinForward);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_ProdForward 0x1ffe
+#define ITP_ALLOWS_ProdForward (ITP_K_STRIDED)
+static const char itp_schema_ProdForward[] =
+    "ProdForward(T x) -> (T y)";
+typedef struct itp_args_ProdForward {
+  const itp_tensor *x;
+  itp_tensor *y;
+} itp_args_ProdForward;
+static inline itp_status itp_unpack_ProdForward(const itp_launch *l, itp_args_ProdForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 0)) return itp_bad_counts(l, "ProdForward", 1, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "ProdForward", "%s: %s", "a required tensor is missing", itp_schema_ProdForward);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_CumSumForward 0x1ffe
+#define ITP_ALLOWS_CumSumForward (0)
+static const char itp_schema_CumSumForward[] =
+    "CumSumForward(T x, *, i64 dim, bool reverse=false) -> (T y)";
+typedef struct itp_args_CumSumForward {
+  const itp_tensor *x;
+  itp_tensor *y;
+  int64_t dim;
+  int reverse;
+} itp_args_CumSumForward;
+static inline itp_status itp_unpack_CumSumForward(const itp_launch *l, itp_args_CumSumForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 2)) return itp_bad_counts(l, "CumSumForward", 1, 1, 2, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "CumSumForward", "%s: %s", "a required tensor is missing", itp_schema_CumSumForward);
+  if (!(l->attrs[0].kind == ITP_V_I64 &&
+        l->attrs[1].kind == ITP_V_BOOL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "CumSumForward", "%s: %s", "an attribute is of another kind", itp_schema_CumSumForward);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  a->dim = l->attrs[0].u.i;
+  a->reverse = l->attrs[1].u.i != 0;
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_CumProdForward 0x1ffe
+#define ITP_ALLOWS_CumProdForward (0)
+static const char itp_schema_CumProdForward[] =
+    "CumProdForward(T x, *, i64 dim) -> (T y)";
+typedef struct itp_args_CumProdForward {
+  const itp_tensor *x;
+  itp_tensor *y;
+  int64_t dim;
+} itp_args_CumProdForward;
+static inline itp_status itp_unpack_CumProdForward(const itp_launch *l, itp_args_CumProdForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 1)) return itp_bad_counts(l, "CumProdForward", 1, 1, 1, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "CumProdForward", "%s: %s", "a required tensor is missing", itp_schema_CumProdForward);
+  if (!(l->attrs[0].kind == ITP_V_I64))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "CumProdForward", "%s: %s", "an attribute is of another kind", itp_schema_CumProdForward);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  a->dim = l->attrs[0].u.i;
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_CumProdBackward 0x1e00
+#define ITP_ALLOWS_CumProdBackward (0)
+static const char itp_schema_CumProdBackward[] =
+    "CumProdBackward(T x, T grad, *, i64 dim) -> (T dx)";
+typedef struct itp_args_CumProdBackward {
+  const itp_tensor *x;
+  const itp_tensor *grad;
+  itp_tensor *dx;
+  int64_t dim;
+} itp_args_CumProdBackward;
+static inline itp_status itp_unpack_CumProdBackward(const itp_launch *l, itp_args_CumProdBackward *a, itp_error *err) {
+  if (!itp_counts_are(l, 2, 1, 1)) return itp_bad_counts(l, "CumProdBackward", 2, 1, 1, err);
+  if (!(l->inputs[0] != NULL &&
+        l->inputs[1] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "CumProdBackward", "%s: %s", "a required tensor is missing", itp_schema_CumProdBackward);
+  if (!(l->attrs[0].kind == ITP_V_I64))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "CumProdBackward", "%s: %s", "an attribute is of another kind", itp_schema_CumProdBackward);
+  a->x = l->inputs[0];
+  a->grad = l->inputs[1];
+  a->dx = l->outputs[0];
+  a->dim = l->attrs[0].u.i;
   return ITP_OK;
 }
 
@@ -2584,6 +2751,37 @@ static inline itp_status itp_unpack_ScatterForward(const itp_launch *l, itp_args
   a->values = l->inputs[1];
   a->y = l->outputs[0];
   a->dim = l->attrs[0].u.i;
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_TopKForward 0x1fff
+#define ITP_ALLOWS_TopKForward (0)
+static const char itp_schema_TopKForward[] =
+    "TopKForward(T x, *, i64 k, bool largest=true, bool sorted=true) -> (T values, i64 indices)";
+typedef struct itp_args_TopKForward {
+  const itp_tensor *x;
+  itp_tensor *values;
+  itp_tensor *indices;
+  int64_t k;
+  int largest;
+  int sorted;
+} itp_args_TopKForward;
+static inline itp_status itp_unpack_TopKForward(const itp_launch *l, itp_args_TopKForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 2, 3)) return itp_bad_counts(l, "TopKForward", 1, 2, 3, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL &&
+        l->outputs[1] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "TopKForward", "%s: %s", "a required tensor is missing", itp_schema_TopKForward);
+  if (!(l->attrs[0].kind == ITP_V_I64 &&
+        l->attrs[1].kind == ITP_V_BOOL &&
+        l->attrs[2].kind == ITP_V_BOOL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "TopKForward", "%s: %s", "an attribute is of another kind", itp_schema_TopKForward);
+  a->x = l->inputs[0];
+  a->values = l->outputs[0];
+  a->indices = l->outputs[1];
+  a->k = l->attrs[0].u.i;
+  a->largest = l->attrs[1].u.i != 0;
+  a->sorted = l->attrs[2].u.i != 0;
   return ITP_OK;
 }
 

@@ -109,12 +109,18 @@ static itp_status reduce(const char *name, const fold by_class[4], const itp_ten
                                        {Name##_one_i64, Name##_each_i64, {.i64 = i64_start}}, \
                                        {Name##_one_u64, Name##_each_u64, {.u64 = u64_start}}};
 FOLDS(sum, sum + v, (uint64_t)sum + (uint64_t)v, sum + v, 0.0, 0, 0)
+FOLDS(prod, sum *v, (uint64_t)sum *(uint64_t)v, sum *v, 1.0, 1, 1)
 FOLDS(max, v > sum || v != v ? v : sum, v > sum ? v : sum, v > sum ? v : sum, -INFINITY, INT64_MIN, 0)
 FOLDS(min, v < sum || v != v ? v : sum, v < sum ? v : sum, v < sum ? v : sum, INFINITY, INT64_MAX, UINT64_MAX)
 
 REF_KERNEL(SumForward) {
   REF_UNPACK(SumForward)
   return reduce("SumForward", sum_folds, a.x, a.y, 0, err);
+}
+
+REF_KERNEL(ProdForward) {
+  REF_UNPACK(ProdForward)
+  return reduce("ProdForward", prod_folds, a.x, a.y, 0, err);
 }
 
 REF_KERNEL(MeanForward) {

@@ -114,8 +114,10 @@ from infinitrain.ops.loss import cross_entropy, nll_loss
 from infinitrain.ops.matmul import linear, matmul
 from infinitrain.ops.norm import layer_norm
 from infinitrain.ops.power import power as pow
+from infinitrain.ops.rearrange import diagonal, index_add, roll, take_along_dim, tile
 from infinitrain.ops.reduce import all, amax, amin, any, argmax, argmin, logsumexp, max, mean, min, norm, std, sum, var
 from infinitrain.ops.rounding import ceil, copysign, floor, fmod, nextafter, round, sign, square, trunc
+from infinitrain.ops.scan import count_nonzero, cumprod, cumsum, prod
 from infinitrain.ops.select import clamp, masked_fill, tril, triu, where
 from infinitrain.ops.select import clamp as clip
 from infinitrain.ops.shape import (
@@ -135,6 +137,16 @@ from infinitrain.ops.shape import (
     unsqueeze,
 )
 from infinitrain.ops.softmax import log_softmax, softmax
+from infinitrain.ops.sort import (
+    argsort,
+    searchsorted,
+    sort,
+    topk,
+    unique_all,
+    unique_counts,
+    unique_inverse,
+    unique_values,
+)
 from infinitrain.ops.unary import absolute as abs
 from infinitrain.ops.unary import (
     cos,
@@ -190,6 +202,7 @@ __all__ = [
     "arange",
     "argmax",
     "argmin",
+    "argsort",
     "as_tensor",
     "asin",
     "asinh",
@@ -218,13 +231,17 @@ __all__ = [
     "copysign",
     "cos",
     "cosh",
+    "count_nonzero",
     "cross_entropy",
+    "cumprod",
+    "cumsum",
     "current_device",
     "current_stream",
     "default_generator",
     "device",
     "device_count",
     "device_guard",
+    "diagonal",
     "div",
     "dropout",
     "embedding",
@@ -257,6 +274,7 @@ __all__ = [
     "get_rng_state",
     "gt",
     "hypot",
+    "index_add",
     "index_select",
     "inference_mode",
     "initial_seed",
@@ -314,6 +332,7 @@ __all__ = [
     "ones_like",
     "permute",
     "pow",
+    "prod",
     "promote_types",
     "rand",
     "rand_like",
@@ -328,11 +347,13 @@ __all__ = [
     "reset_peak_memory_stats",
     "reshape",
     "result_type",
+    "roll",
     "round",
     "rsqrt",
     "scaled_dot_product_attention",
     "scatter",
     "scatter_add",
+    "searchsorted",
     "seed",
     "select",
     "set_default_device",
@@ -346,6 +367,7 @@ __all__ = [
     "sinh",
     "softmax",
     "softplus",
+    "sort",
     "split",
     "sqrt",
     "square",
@@ -356,9 +378,12 @@ __all__ = [
     "sum",
     "synchronize",
     "t",
+    "take_along_dim",
     "tan",
     "tanh",
     "tensor",
+    "tile",
+    "topk",
     "transpose",
     "tril",
     "triu",
@@ -368,6 +393,10 @@ __all__ = [
     "uint32",
     "uint64",
     "unbind",
+    "unique_all",
+    "unique_counts",
+    "unique_inverse",
+    "unique_values",
     "unsqueeze",
     "var",
     "where",

@@ -223,6 +223,14 @@ class Vocabulary:
 
     # ---- bound by ops: reductions and products ----
 
+    argsort: Method
+    count_nonzero: Method
+    cumprod: Method
+    cumsum: Method
+    prod: Method
+    sort: Callable[..., Any]
+    topk: Callable[..., Any]
+
     all: Method
     amax: Method
     amin: Method
@@ -242,6 +250,13 @@ class Vocabulary:
     var: Method
 
     # ---- bound by ops: shape and index ----
+
+    diagonal: Method
+    index_add: Method
+    repeat: Method
+    roll: Method
+    take_along_dim: Method
+    tile: Method
 
     chunk: Callable[..., tuple[Tensor, ...]]
     contiguous: Method
@@ -481,11 +496,11 @@ class Tensor(Strided, Vocabulary):
         Raises: IndexError if there is no such dimension.
         """
         ndim = len(self.shape)
-        if not -ndim <= dim < max(ndim, 1):
+        if not -max(ndim, 1) <= dim < max(ndim, 1):
             raise IndexError(
                 f"dim: expected a value in [{-max(ndim, 1)}, {max(ndim, 1) - 1}] for shape {self.shape}, found {dim}"
             )
-        return dim + ndim if dim < 0 else dim
+        return dim + max(ndim, 1) if dim < 0 else dim
 
     # ---- the same memory, seen otherwise ----
 

@@ -135,8 +135,24 @@ def test_norms(device):
         values(x.norm(dim=1, keepdim=True)), np.linalg.norm(array, axis=1, keepdims=True), rtol=1e-6
     )
     assert it.full((4,), 300.0, dtype=it.float16, device=device).norm().item() == 600  # the square is no float16
-    with pytest.raises(ValueError, match="p of 1, 2 or infinity"):
-        x.norm(3)
+    for p in (0, 0.5, 3, float("-inf")):
+        expected = np.linalg.norm(array.reshape(-1), p)
+        assert x.norm(p).item() == pytest.approx(expected, rel=1e-5)
+        np.testing.assert_allclose(values(x.norm(p, dim=0)), np.linalg.norm(array, p, axis=0), rtol=1e-5)
+    with pytest.raises(ShapeError, match="at least one element"):
+        it.zeros(0, device=device).norm(float("-inf"))
+
+
+@pytest.mark.parametrize("p", [0, 0.5, 1, 1.5, 2, 3, float("inf"), float("-inf")])
+def test_every_norm_of_a_zero_vector_has_gradient_zero(p, device):
+    """BC-089: whatever the order."""
+    x = it.tensor([[0.0, 0.0], [3.0, -4.0]], device=device, requires_grad=True)
+    y = x.norm(p, dim=1)
+    if y.requires_grad:
+        y.sum().backward()
+        assert x.grad[0].tolist() == [0, 0]
+        assert np.isfinite(values(x.grad)).all()
+    assert y[0].item() == 0
 
 
 def test_variance_keeps_its_digits_when_the_mean_is_large(device):
@@ -151,3 +167,28 @@ def test_gradient_of_the_maximum_with_nan_goes_to_nan(device):
     x.max().backward()
 
     assert x.grad.tolist() == [0, 1, 0]
+
+
+def test_argmax_without_its_kernel(device, monkeypatch):
+    from infinitrain.ops import reduce
+
+    array = np.random.default_rng(0).integers(-3, 3, (3, 4, 5)).astype(np.float32)
+    array[1, 2, 3] = np.nan
+    x = it.tensor(array, device=device)
+    with_kernel = [(f(d, k).tolist()) for f in (x.argmax, x.argmin) for d in (None, 0, 1, 2) for k in (False, True)]
+    monkeypatch.setattr(reduce, "has_kernel", lambda *_: False)
+    without = [(f(d, k).tolist()) for f in (x.argmax, x.argmin) for d in (None, 0, 1, 2) for k in (False, True)]
+
+    assert without == with_kernel
+    for d in (0, 1, 2):
+        assert x.argmax(d).tolist() == array.argmax(d).tolist()
+        assert x.argmin(d).tolist() == array.argmin(d).tolist()
+
+
+def test_gradient_of_the_largest_goes_to_its_index_or_to_all_ties(device):
+    x = it.tensor([[1.0, 3.0, 3.0], [3.0, 2.0, 3.0]], device=device, requires_grad=True)
+    x.max(1).values.sum().backward()
+    assert x.grad.tolist() == [[0, 1, 0], [1, 0, 0]]
+    x.grad = None
+    x.amax(1).sum().backward()
+    assert x.grad.tolist() == [[0, 0.5, 0.5], [0.5, 0, 0.5]]

@@ -17,7 +17,7 @@ constexpr int64_t kRowsInBlock = 64;  // rows added before their total goes to t
 constexpr int64_t kSplit = 1 << 16;   // elements of one output for one task, where there are few outputs
 constexpr int64_t kMaxParts = 256;    // partial results of one output
 
-enum class Reduction { kSum, kMean, kMax, kMin };
+enum class Reduction { kSum, kMean, kMax, kMin, kProd };
 
 // ---- what is reduced
 // -------------------------------------------------------------------------------------------- An Op has:
@@ -52,6 +52,19 @@ T value(T x) {
 }
 float value(bf16 x) { return itp_bf16_to_f32(x.bits); }
 float value(f16 x) { return itp_f16_to_f32(x.bits); }
+
+// Floats in double, integers modulo 2^64. One after the other: products of every fourth would overflow where
+// the running product does not.
+template <class T>
+struct Product {
+  using Total = std::conditional_t<std::is_integral_v<T>, uint64_t, double>;
+
+  Total start() const { return 1; }
+  void block(Total *total, const T *x, int64_t n) const {
+    for (const T *end = x + n; x != end; ++x) *total *= static_cast<Total>(value(*x));
+  }
+  void join(Total *total, Total other) const { *total *= other; }
+};
 
 template <class T, bool kLargest>
 struct Extreme {
@@ -270,6 +283,15 @@ itp_status reduction(Provider &cpu, const char *name, Reduction kind, const itp_
       reduce<T>(cpu.pool, plan, Extreme<T, true>(), store);
     } else if (kind == Reduction::kMin) {
       reduce<T>(cpu.pool, plan, Extreme<T, false>(), store);
+    } else if (kind == Reduction::kProd) {
+      reduce<T>(cpu.pool, plan, Product<T>(), [&](char *place, auto total) {
+        if constexpr (std::is_integral_v<T>) {
+          put<T>(place, static_cast<T>(total));
+        } else {
+          const acc<T> one = static_cast<acc<T>>(total);
+          cpu.simd.rows<T>().add_bias(&one, nullptr, reinterpret_cast<T *>(place), 1);
+        }
+      });
     } else if constexpr (std::is_integral_v<T>) {
       reduce<T>(cpu.pool, plan, IntegerSum<T>(),
                 [](char *place, uint64_t total) { put<T>(place, static_cast<T>(total)); });
@@ -283,6 +305,7 @@ itp_status reduction(Provider &cpu, const char *name, Reduction kind, const itp_
 }  // namespace
 
 ITP_CPU_KERNEL(SumForward) { return reduction(cpu, "SumForward", Reduction::kSum, a.x, a.y, err); }
+ITP_CPU_KERNEL(ProdForward) { return reduction(cpu, "ProdForward", Reduction::kProd, a.x, a.y, err); }
 ITP_CPU_KERNEL(MeanForward) { return reduction(cpu, "MeanForward", Reduction::kMean, a.x, a.y, err); }
 ITP_CPU_KERNEL(MaxForward) { return reduction(cpu, "MaxForward", Reduction::kMax, a.x, a.y, err); }
 ITP_CPU_KERNEL(MinForward) { return reduction(cpu, "MinForward", Reduction::kMin, a.x, a.y, err); }

@@ -8,15 +8,26 @@ from typing import Any, NamedTuple
 from infinitrain import dtype as dt
 from infinitrain.autograd.function import Op
 from infinitrain.autograd.grad_mode import no_grad
-from infinitrain.dispatch import launch
+from infinitrain.dispatch import has_kernel, launch
 from infinitrain.dtype import DType
 from infinitrain.errors import DTypeError, ShapeError
-from infinitrain.ops._base import cast_to, dims_of, dropped_shape, kept_shape, require_floating, scalar_tensor
+from infinitrain.ops._base import (
+    cast_to,
+    dims_of,
+    dropped_shape,
+    full_like_device,
+    kept_shape,
+    require_floating,
+    scalar_tensor,
+)
 from infinitrain.ops.arithmetic import div, mul
+from infinitrain.ops.cast import contiguous
 from infinitrain.ops.compare import eq, logical_not, logical_or
 from infinitrain.ops.create import arange
 from infinitrain.ops.extremes import maximum, minimum
+from infinitrain.ops.rounding import sign
 from infinitrain.ops.select import where
+from infinitrain.ops.shape import transpose
 from infinitrain.ops.unary import exp, log, sqrt
 from infinitrain.strided import compact_strides
 from infinitrain.tensor import Tensor
@@ -24,7 +35,7 @@ from infinitrain.tensor import Tensor
 Dims = int | Sequence[int] | None
 
 
-def _reduce(kernel: str, x: Tensor, dims: tuple[int, ...], keepdim: bool) -> Tensor:
+def reduced(kernel: str, x: Tensor, dims: tuple[int, ...], keepdim: bool) -> Tensor:
     """Run a reduction kernel; the output is given to it with size 1 in each reduced dimension."""
     kept = kept_shape(x.shape, dims)
     y = Tensor._empty(kept if keepdim else dropped_shape(x.shape, dims), x.dtype, x.buffer.device)
@@ -33,7 +44,7 @@ def _reduce(kernel: str, x: Tensor, dims: tuple[int, ...], keepdim: bool) -> Ten
     return y
 
 
-def _spread(grad: Tensor, shape: tuple[int, ...], dims: tuple[int, ...]) -> Tensor:
+def spread(grad: Tensor, shape: tuple[int, ...], dims: tuple[int, ...]) -> Tensor:
     """Repeat a reduced gradient over the dimensions that were reduced (a view, no copy)."""
     kept = kept_shape(shape, dims)
     return (grad if grad.shape == kept else grad.reshape(kept)).expand(shape)
@@ -48,11 +59,11 @@ class Sum(Op):
     @staticmethod
     def forward(ctx: Sum, x: Tensor, dims: tuple[int, ...], keepdim: bool) -> Tensor:
         ctx.shape, ctx.dims = x.shape, dims
-        return _reduce("SumForward", x, dims, keepdim)
+        return reduced("SumForward", x, dims, keepdim)
 
     @staticmethod
     def backward(ctx: Sum, grad: Tensor) -> Any:
-        return _spread(grad, ctx.shape, ctx.dims)
+        return spread(grad, ctx.shape, ctx.dims)
 
 
 class Mean(Op):
@@ -64,12 +75,12 @@ class Mean(Op):
     @staticmethod
     def forward(ctx: Mean, x: Tensor, dims: tuple[int, ...], keepdim: bool) -> Tensor:
         ctx.shape, ctx.dims = x.shape, dims
-        return _reduce("MeanForward", x, dims, keepdim)
+        return reduced("MeanForward", x, dims, keepdim)
 
     @staticmethod
     def backward(ctx: Mean, grad: Tensor) -> Any:
         count = _count(ctx.shape, ctx.dims)
-        return _spread(div(grad, float(count)) if count else grad, ctx.shape, ctx.dims)
+        return spread(div(grad, float(count)) if count else grad, ctx.shape, ctx.dims)
 
 
 class Extreme(Op):
@@ -81,7 +92,7 @@ class Extreme(Op):
     @staticmethod
     def forward(ctx: Extreme, x: Tensor, kernel: str, dims: tuple[int, ...], keepdim: bool) -> Tensor:
         ctx.shape, ctx.dims = x.shape, dims
-        y = _reduce(kernel, x, dims, keepdim)
+        y = reduced(kernel, x, dims, keepdim)
         ctx.save_for_backward(x, y)
         return y
 
@@ -90,7 +101,7 @@ class Extreme(Op):
         x, y = ctx.saved_tensors
         with no_grad():
             # A NaN result came from the NaNs.
-            ties = logical_or(eq(x, _spread(y.detach(), ctx.shape, ctx.dims)), logical_not(eq(x, x)))
+            ties = logical_or(eq(x, spread(y.detach(), ctx.shape, ctx.dims)), logical_not(eq(x, x)))
             count = sum(cast_to(ties, grad.dtype), ctx.dims, keepdim=True)
         shared = div(grad.reshape(count.shape), count)
         return where(ties, shared.expand(ctx.shape), 0)
@@ -113,7 +124,7 @@ class Norm(Op):
                 launch("Fill", (), (total,), value=0)
         else:
             wide = cast_to(x, x.dtype.accumulator)
-            total = _reduce("SumForward", mul(wide, wide), dims, False)
+            total = reduced("SumForward", mul(wide, wide), dims, False)
         y = cast_to(sqrt(total), x.dtype)
         if keepdim:
             y = y._alias(kept_shape(x.shape, dims), compact_strides(kept_shape(x.shape, dims)))
@@ -125,7 +136,30 @@ class Norm(Op):
         x, y = ctx.saved_tensors
         flat = eq(y, 0)
         scale = where(flat, 0, div(grad, where(flat, 1, y)))
-        return mul(x, _spread(scale, ctx.shape, ctx.dims))
+        return mul(x, spread(scale, ctx.shape, ctx.dims))
+
+
+class PowerNorm(Op):
+    """y = (sum of |x|^p)^(1/p), in float32 at least; dx = dy sign(x) (|x| / y)^(p - 1), 0 where x or y is 0."""
+
+    p: float
+    dims: tuple[int, ...]
+
+    @staticmethod
+    def forward(ctx: PowerNorm, x: Tensor, p: float, dims: tuple[int, ...], keepdim: bool) -> Tensor:
+        ctx.p, ctx.dims = p, dims
+        size = cast_to(x, x.dtype.accumulator).abs()
+        y = cast_to(sum(size**p, dims, keepdim) ** (1 / p), x.dtype)
+        ctx.save_for_backward(x, y)
+        return y
+
+    @staticmethod
+    def backward(ctx: PowerNorm, grad: Tensor) -> Any:
+        x, y = ctx.saved_tensors
+        whole = spread(y, x.shape, ctx.dims)
+        flat = logical_or(eq(whole, 0), eq(x, 0))
+        share = where(flat, 1, x.abs() / where(flat, 1, whole)) ** (ctx.p - 1)
+        return where(flat, 0, spread(grad, x.shape, ctx.dims) * share * sign(x))
 
 
 def _count(shape: tuple[int, ...], dims: tuple[int, ...]) -> int:
@@ -184,20 +218,28 @@ def std(x: Tensor, dim: Dims = None, correction: float = 1, keepdim: bool = Fals
 
 
 def norm(x: Tensor, p: float = 2, dim: Dims = None, keepdim: bool = False) -> Tensor:
-    """Give the p-norm over `dim` (all by default), p being 1, 2 or infinity. A zero vector has gradient 0.
+    """Give the p-norm over `dim` (all by default): (sum of |x|^p)^(1/p). A zero vector has gradient 0.
 
-    Raises: DTypeError for integers; ValueError for another p.
+    p = 0 counts what is not 0; infinity gives the largest magnitude, -infinity the smallest. Nothing has norm 0.
+
+    Raises: DTypeError for integers; ShapeError for -infinity over nothing.
     """
     require_floating(x, "norm")
     dims = dims_of(x, dim, "norm")
     if p == 2:
         result: Tensor = Norm.apply(x, dims, keepdim)
         return result
+    if p == 0:
+        return cast_to(sum(cast_to(cast_to(x, dt.bool_), x.dtype.accumulator), dims, keepdim), x.dtype)
+    size = x.abs()
     if p == 1:
-        return sum(x.abs(), dims, keepdim)
+        return sum(size, dims, keepdim)
     if p == float("inf"):
-        return amax(x.abs(), dims, keepdim)
-    raise ValueError(f"norm: expected p of 1, 2 or infinity, found {p}")
+        return amax(size, dims, keepdim) if _count(x.shape, dims) else sum(size, dims, keepdim)
+    if p == float("-inf"):
+        return amin(size, dims, keepdim)
+    powers: Tensor = PowerNorm.apply(x, float(p), dims, keepdim)
+    return powers
 
 
 def _extreme(kernel: str, name: str, x: Tensor, dim: Dims, keepdim: bool) -> Tensor:
@@ -260,40 +302,64 @@ def _with_index(index: Tensor, x: Tensor, dim: int, keepdim: bool) -> ValuesIndi
     return ValuesIndices(values, index) if keepdim else ValuesIndices(values.squeeze(dim), index.squeeze(dim))
 
 
+def _first_place(kernel: str, x: Tensor, axis: int) -> Tensor:
+    """Find the first position of the extreme by reductions and comparisons, for a provider without the kernel."""
+    best = reduced(kernel, x, (axis,), True)
+    hit = logical_or(eq(x, best), logical_not(eq(x, x)))
+    size = x.shape[axis]
+    places = arange(size, device=x.device).reshape([size if d == axis else 1 for d in range(x.ndim)])
+    return reduced("MinForward", where(hit, places, size), (axis,), True)
+
+
 def _argextreme(kernel: str, name: str, x: Tensor, dim: int | None, keepdim: bool) -> Tensor:
     """Find the first position of the extreme; NaN wins."""
     with no_grad():
         source = x if dim is not None else x.reshape(-1)
         if not source.shape:
+            x._dim(0 if dim is None else dim)
             return scalar_tensor(0, dt.int64, x)
-        axis = source._dim(0 if dim is None else dim)
-        best = _extreme(kernel, name, source, axis, True)
-        hit = logical_or(eq(source, best), logical_not(eq(source, source)))
-        size = source.shape[axis]
-        places = arange(size, device=x.device).reshape([size if d == axis else 1 for d in range(source.ndim)])
-        first = _extreme("MinForward", name, where(hit, places, size), axis, keepdim and dim is not None)
-        return first.reshape((1,) * x.ndim) if keepdim and dim is None else first
+        axis, last = source._dim(0 if dim is None else dim), len(source.shape) - 1
+        if not source.shape[axis]:
+            raise ShapeError(f"{name}: expected at least one element to reduce, found shape {x.shape} over {dim}")
+        if has_kernel(kernel, x.device, x.dtype):
+            rows = transpose(source, axis, last) if axis != last else source
+            first = Tensor._empty((*rows.shape[:-1], 1), dt.int64, x.buffer.device)
+            launch(kernel, (rows,), (first,))
+            first = contiguous(transpose(first, axis, last)) if axis != last else first
+        else:
+            first = _first_place(kernel.removeprefix("Arg"), source, axis)
+        if dim is None:
+            return first.reshape((1,) * x.ndim if keepdim else ())
+        return first if keepdim else first.reshape(dropped_shape(source.shape, (axis,)))
 
 
 def argmax(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Give the first position (int64) of the largest over `dim`, or of all in row-major order; NaN wins."""
-    return _argextreme("MaxForward", "argmax", x, dim, keepdim)
+    return _argextreme("ArgMaxForward", "argmax", x, dim, keepdim)
 
 
 def argmin(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Give the first position (int64) of the smallest over `dim`, or of all in row-major order; NaN wins."""
-    return _argextreme("MinForward", "argmin", x, dim, keepdim)
+    return _argextreme("ArgMinForward", "argmin", x, dim, keepdim)
+
+
+def _truth(kernel: str, x: Tensor, dims: tuple[int, ...], keepdim: bool) -> Tensor:
+    """Reduce bools by their largest (any) or smallest (all); nothing gives false or true."""
+    with no_grad():
+        if _count(x.shape, dims):
+            return reduced(kernel, cast_to(x.detach(), dt.bool_), dims, keepdim)
+        shape = kept_shape(x.shape, dims) if keepdim else dropped_shape(x.shape, dims)
+        return full_like_device(shape, kernel == "MinForward", dt.bool_, x)
 
 
 def any(x: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """Tell whether any element over `dim` is true (not 0); nothing gives false."""
-    with no_grad():
-        return logical_not(eq(sum(cast_to(cast_to(x, dt.bool_), dt.int64), dim, keepdim), 0))
+    return _truth("MaxForward", x, dims_of(x, dim, "any"), keepdim)
 
 
 def all(x: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """Tell whether all elements over `dim` are true (not 0); nothing gives true."""
-    return logical_not(any(logical_not(x), dim, keepdim))
+    return _truth("MinForward", x, dims_of(x, dim, "all"), keepdim)
 
 
 def logsumexp(x: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:

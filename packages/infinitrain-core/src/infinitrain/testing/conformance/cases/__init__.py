@@ -52,5 +52,5 @@ def cases(name: str, t: str, u: str) -> tuple[tuple[Case, list[Expected | None]]
     return tuple((case, expect(name, case)) for case in made)
 
 
-for _module in ("base", "elementwise", "functions", "index", "optim", "products", "random", "reduce", "rows"):
+for _module in ("base", "elementwise", "functions", "index", "optim", "products", "random", "reduce", "rows", "sort"):
     import_module(f"{__name__}.{_module}")

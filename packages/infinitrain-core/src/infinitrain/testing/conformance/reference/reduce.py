@@ -31,6 +31,17 @@ def total(case: Case) -> list[Expected | None]:
     return [Expected(np.sum(x, axis=axes, keepdims=True), np.sum(np.abs(x), axis=axes, keepdims=True))]
 
 
+@reference("ProdForward")
+def product(case: Case) -> list[Expected | None]:
+    """The product; integers wrap."""
+    x, y = operand(case, 0), output(case)
+    axes = _axes(x, y)
+    if not from_numpy(x.dtype).is_floating_point:
+        return [Expected(np.prod(x, axis=axes, keepdims=True, dtype=x.dtype))]
+    value = np.asarray(np.prod(wide(x), axis=axes, keepdims=True))
+    return [Expected(value, np.abs(value))]
+
+
 @reference("MeanForward")
 def mean(case: Case) -> list[Expected | None]:
     """The sum divided by the count."""
