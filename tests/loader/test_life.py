@@ -41,6 +41,18 @@ for name in ('cpu', 'fake'):
     run(code)
 
 
+def test_a_library_is_never_unloaded(build, run):
+    code = """
+import gc, sys, infinitrain as it
+from infinitrain._abi import registry
+it.load_provider(sys.argv[1])
+registry._loaded.clear()
+gc.collect()
+assert sys.argv[1] in open('/proc/self/maps').read()
+"""
+    run(code, build("libitp_acme.so"))
+
+
 def test_child_may_start_what_the_parent_never_used(run):
     code = """
 import os, infinitrain as it

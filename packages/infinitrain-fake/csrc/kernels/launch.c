@@ -153,7 +153,8 @@ static itp_status copy_tensor(fake_device *device, const itp_kernel *kernel, con
 
 static itp_status copy_launch(fake_device *device, const itp_launch *l, launch_op *op, itp_error *err) {
   char *next = (char *)(op + 1);
-  op->launch = *l;
+  /* An older core's launch is shorter; what it does not have stays zero. */
+  memcpy(&op->launch, l, l->struct_size < sizeof *l ? l->struct_size : sizeof *l);
   op->launch.struct_size = sizeof op->launch;
   itp_tensor **tensors = piece(&next, (l->n_inputs + l->n_outputs) * sizeof *tensors);
   op->launch.inputs = (const itp_tensor *const *)tensors;
@@ -216,7 +217,8 @@ static itp_status launch_locked(fake_device *device, const itp_launch *l, itp_er
 
 itp_status fake_launch(void *self, const itp_launch *l, itp_error *err) {
   fake_device *device;
-  if (l->struct_size < sizeof *l || l->flags != 0 || l->kernel == NULL || l->kernel->launch != fake_launch) {
+  if (!ITP_HAS(l, itp_launch, kernel) || l->flags != 0 || l->kernel == NULL ||
+      l->kernel->launch != fake_launch) {
     return ITP_FAIL(err, INVALID_ARGUMENT, "launch",
                     "a launch of one of fake's own kernels, without flags, expected");
   }
