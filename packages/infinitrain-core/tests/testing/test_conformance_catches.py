@@ -10,6 +10,8 @@ import sys
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+import infinitrain.testing.conformance as kit
+import jsonschema
 import pytest
 from infinitrain_capi import include_dir, sdk_dir
 from infinitrain_capi.table import load
@@ -17,6 +19,7 @@ from infinitrain_capi.table import load
 TABLE = load()
 HERE = Path(__file__).parent
 KIT = "infinitrain.testing.conformance"
+KIT_FOLDER = Path(kit.__file__).parent
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc to build providers with")
 
 #: Tests that run one usual launch of every kernel and look at all memory.
@@ -128,8 +131,12 @@ def failures(report: dict) -> list[str]:
 def test_honest_provider_passes(tmp_path, objects):
     code, report = run(build(tmp_path, objects, "WITH_TABLES"))
 
+    jsonschema.validate(report, json.loads((KIT_FOLDER / "report.schema.json").read_text()))
     assert failures(report) == []
     assert code == 0
+    assert report["performance"] is None
+    assert "LinearForward" in report["models"]["gpt2"]
+    assert "Copy" not in report["models"]["gpt2"]
     assert report["tiers"]["0"] == {"kernels": 5, "offered": 5, "right": 5, "missing": [], "wrong": []}
     assert {name for name, outcome in report["contract"].items() if outcome == "not run"} == set()
     assert {name for name, outcome in report["contract"].items() if outcome == "skipped"} == ABSENT

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import statistics
 import subprocess
 import sys
@@ -9,6 +10,8 @@ from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
+import infinitrain.testing.conformance as kit
+import jsonschema
 import ml_dtypes
 import numpy as np
 import pytest
@@ -19,12 +22,15 @@ from infinitrain.testing.conformance.driver import TABLE, find_library
 from infinitrain.testing.conformance.elf import exported_symbols
 from infinitrain.testing.conformance.header import slots
 from infinitrain.testing.conformance.layout import COMPACT, MATRIX, STRIDED, place
+from infinitrain.testing.conformance.measure import measure_apart
 from infinitrain.testing.conformance.page import render
 from infinitrain.testing.conformance.plugin import Exclusion
 from infinitrain.testing.conformance.reference.number import convert, scalar
 from infinitrain.testing.conformance.reference.random import normal, philox, uniform
-from infinitrain.testing.conformance.report import Report, Result, ids_of
+from infinitrain.testing.conformance.report import Report, Result, ids_of, performance_lines
+from infinitrain.testing.conformance.workloads import MANY, dtypes_of, workload
 
+KIT_FOLDER = Path(kit.__file__).parent
 BF16 = np.dtype(ml_dtypes.bfloat16)
 EXACT, REDUCTION = TABLE["AddForward"].tolerance, TABLE["SumForward"].tolerance
 
@@ -186,6 +192,43 @@ def test_unknown_provider_is_named_with_what_is_installed():
     assert done.returncode == 2
     assert "provider 'nobody': expected a library's path or an installed provider (" in done.stderr
     assert "cpu" in done.stderr
+
+
+def test_measuring_gives_what_the_schema_says_and_a_share_of_the_roofline():
+    report = Report()
+    report.performance = measure_apart(find_library("fake"), 1, {}, 0)
+
+    found = json.loads(json.dumps(report.to_json()))
+    jsonschema.validate(found, json.loads((KIT_FOLDER / "report.schema.json").read_text()))
+    speed = found["performance"]
+    assert {each["kernel"] for each in speed["kernels"]} == {name for name, row in TABLE.items() if row.tier == 0}
+    assert {"host_to_device", "device_to_host", "device_to_device"} <= set(speed["copy_bytes_per_s"])
+    copy = next(each for each in speed["kernels"] if each["kernel"] == "Copy")
+    assert copy["bytes_per_s"] * copy["seconds"] == pytest.approx(2 * 4 * MANY)
+    assert copy["roofline_share"] == pytest.approx(copy["bytes_per_s"] / speed["roofline"]["bytes_per_s"])
+    page = render(found)
+    assert "launch, one and wait" in page
+    assert "roofline, memory" in page
+
+
+def test_measurement_that_ends_early_is_told(tmp_path):
+    with pytest.raises(AssertionError, match="the process ended with exit code 1"):
+        measure_apart(tmp_path / "none.so", 0, {}, 0)
+    report = Report()
+    report.performance = {"failed": "signal SIGSEGV"}
+
+    assert "signal SIGSEGV" in render(report.to_json())
+    assert performance_lines(report.performance)[-1] == "not measured: signal SIGSEGV"
+
+
+@pytest.mark.parametrize("name", sorted(TABLE))
+def test_every_row_has_a_workload(name):
+    row = TABLE[name]
+    for dtype in dtypes_of(row):
+        load = workload(row, dtype)
+        assert load is not None
+        assert len(load.case.inputs) == len(row.inputs)
+        assert load.nbytes > 0
 
 
 def test_page_shows_tiers_kernels_contract_and_failures():

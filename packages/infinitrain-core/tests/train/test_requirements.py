@@ -6,8 +6,8 @@ import pytest
 from infinitrain import dispatch
 from infinitrain.device import Device
 from infinitrain.errors import KernelNotFound
-from infinitrain.train import requirements
-from infinitrain.train.requirements import check_kernels, needed_kernels
+from infinitrain.models import requirements
+from infinitrain.models.requirements import check_kernels, needed_kernels
 from infinitrain.train.trainer import Trainer
 
 

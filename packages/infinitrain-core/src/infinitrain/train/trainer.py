@@ -16,6 +16,7 @@ from infinitrain.device import Device
 from infinitrain.errors import CheckpointError, TrainingDiverged
 from infinitrain.memory import max_memory_allocated, reset_peak_memory_stats
 from infinitrain.models import GPT2, create
+from infinitrain.models.requirements import check_kernels
 from infinitrain.ops.create import tensor
 from infinitrain.optim import AdamW, clip_coefficient, warmup_cosine
 from infinitrain.program import compile
@@ -26,7 +27,6 @@ from infinitrain.train.interrupt import Interrupt
 from infinitrain.train.progress import Display
 from infinitrain.train.queued import QueuedStep
 from infinitrain.train.records import RunFolder, StepRecord, read_log
-from infinitrain.train.requirements import check_kernels
 
 __all__ = ["Trainer"]
 

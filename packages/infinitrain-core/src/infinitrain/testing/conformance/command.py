@@ -24,7 +24,7 @@ exit code: 0 everything that was run holds, 1 something does not, 2 wrong usage
 examples:
   infinitrain conformance fake
   infinitrain conformance ./libitp_acme.so --tier 0
-  infinitrain conformance acme --only "test_kn_05*Cast*" --json report.json
+  infinitrain conformance acme --only "kn_05 and Cast" --json report.json
 """
 
 
@@ -43,6 +43,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--tier", type=int, default=3, metavar="K", help="kernels of tiers 0 to K only")
     parser.add_argument("--only", metavar="WORDS", help="tests whose names have these words, as pytest's -k takes them")
     parser.add_argument("--exclude", metavar="FILE.toml", help="tests to leave out, with reasons")
+    parser.add_argument(
+        "--measure",
+        action=argparse.BooleanOptionalAction,
+        help="measure launches, copies and kernels beside the roofline (default: where a report is written)",
+    )
     parser.add_argument("--json", metavar="FILE", help="write the report as JSON")
     parser.add_argument("--html", metavar="FILE", help="write the report as one HTML page")
     parser.add_argument("--timeout", type=float, default=120.0, metavar="S", help="seconds that a test may take (120)")
@@ -64,6 +69,8 @@ def main(arguments: list[str]) -> int:
     words += ["--provider", str(library), "--provider-device", str(chosen.device), "--tier", str(chosen.tier)]
     words += ["--isolate-timeout", str(chosen.timeout), "--tb=short", "-v" if chosen.verbose else "-q"]
     words += [] if chosen.no_isolation else ["--isolate"]
+    writes = bool(chosen.json or chosen.html) and not chosen.only
+    words += ["--measure"] if (writes if chosen.measure is None else chosen.measure) else []
     for option in chosen.option:
         words += ["--provider-option", option]
     files = (("--exclude", chosen.exclude), ("--conformance-json", chosen.json), ("--conformance-html", chosen.html))

@@ -31,6 +31,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add(
         "--isolate-timeout", type=float, default=120.0, metavar="S", help="seconds that an isolated test may take (120)"
     )
+    add("--measure", action="store_true", help="measure launches, copies and kernels at the end, for the report")
     add("--conformance-json", metavar="FILE", help="write the report as JSON")
     add("--conformance-html", metavar="FILE", help="write the report as one HTML page")
 
@@ -153,6 +154,19 @@ class Run:
             name = f"{Path(report.nodeid.partition('::')[0]).name}::{report.nodeid.partition('::')[2]}"
             self.report.add(Result(name, report.outcome, message_of(report), report.duration, kernel, properties))
 
+    def _measure(self) -> None:
+        """Measure what the device achieves, after the tests and in a process of its own."""
+        from infinitrain.testing.conformance.driver import find_library
+        from infinitrain.testing.conformance.measure import measure_apart
+
+        option = self.config.getoption
+        options = dict(text.split("=", 1) for text in option("--provider-option"))
+        library, device = find_library(option("--provider")), option("--provider-device")
+        try:
+            self.report.performance = measure_apart(library, device, options, option("--tier"))
+        except AssertionError as failed:
+            self.report.performance = {"failed": str(failed)}
+
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print the table, and the exclusions."""
         if not self.report.results:
@@ -172,6 +186,8 @@ class Run:
             self.isolation.stop()
         if hasattr(self.config, "workerinput"):
             return  # one of several processes: the one that started them has all results
+        if self.config.getoption("--measure") and self.report.results:
+            self._measure()
         as_json, as_html = (self.config.getoption(name) for name in ("--conformance-json", "--conformance-html"))
         if as_json:
             Path(as_json).write_text(json.dumps(self.report.to_json(), indent=1) + "\n", encoding="utf-8")

@@ -73,6 +73,8 @@ class Report:
     def __init__(self) -> None:
         self.results: list[Result] = []
         self.about: dict[str, Any] = {}
+        #: What `measure` found, or {"failed": why} where the measurement ended early; None: not measured.
+        self.performance: dict[str, Any] | None = None
 
     def add(self, result: Result) -> None:
         """Take a result in."""
@@ -114,6 +116,28 @@ class Report:
             for tier, sets in sorted(found.items())
         }
 
+    def models(self) -> dict[str, list[str]]:
+        """Give, for each family of models, the kernels that training it needs and that are not offered or not right.
+
+        Empty where the run looked at no kernel.
+        """
+        from infinitrain.models.requirements import families
+
+        tiers = self.tiers()
+        if not tiers:
+            return {}
+        right = self._right()
+        return {family: [name for name in needed if name not in right] for family, needed in families().items()}
+
+    def _right(self) -> set[str]:
+        """Name the kernels that are offered in float32, or have no T, and of which no test failed."""
+        offered = {
+            str(each.kernel[1])
+            for each in self.results
+            if each.is_values and each.kernel is not None and each.outcome == "passed" and each.kernel[2] in ("f32", "")
+        }
+        return offered - {str(each.kernel[1]) for each in self.results if each.kernel and each.outcome == "failed"}
+
     def to_json(self) -> dict[str, Any]:
         """Give the report as JSON; its form is that of docs/conformance.md."""
         return {
@@ -123,6 +147,7 @@ class Report:
             "summary": dict(Counter(result.outcome for result in self.results)),
             "contract": self.contract(),
             "tiers": self.tiers(),
+            "models": self.models(),
             "kernels": [
                 {
                     "kernel": result.kernel[1],
@@ -137,6 +162,7 @@ class Report:
                 for result in self.results
                 if result.is_values and result.kernel is not None
             ],
+            "performance": self.performance,
             "tests": [
                 {
                     "name": result.name,
@@ -161,6 +187,11 @@ class Report:
                 "kernels by tier and dtype: the worst error as a share of the tolerance; 0: all bits right",
             ]
             lines += self._kernel_lines()
+            lines += [
+                f"  {family:<7} {'can be trained' if not lacks else 'cannot be trained, lacks ' + ', '.join(lacks)}"
+                for family, lacks in self.models().items()
+            ]
+        lines += performance_lines(self.performance)
         reasons = Counter(each.message for each in self.results if each.outcome == "skipped")
         told = {reason: count for reason, count in reasons.most_common() if not reason.startswith("not offered")}
         lines += ["", "skipped", *(f"  {count:>4}  {reason}" for reason, count in told.items())] if told else []
@@ -201,6 +232,32 @@ class Report:
 
     def _values(self, tier: int) -> Iterable[Result]:
         return (each for each in self.results if each.is_values and each.kernel is not None and each.kernel[0] == tier)
+
+
+def performance_lines(performance: dict[str, Any] | None) -> list[str]:
+    """Write what was measured for the terminal: launches, copies, the roofline, and the kernels farthest below it."""
+    if performance is None:
+        return []
+    if "failed" in performance:
+        return ["", f"not measured: {performance['failed']}"]
+    launch = ", ".join(
+        f"{name.replace('_', ' ')} {value * 1e6:.2f} us" for name, value in performance["launch_s"].items()
+    )
+    copies = ", ".join(
+        f"{name.replace('_', ' ')} {value / 1e9:.1f}" for name, value in performance["copy_bytes_per_s"].items()
+    )
+    roofline = performance["roofline"]
+    flops = ", ".join(f"{dtype} {value / 1e9:,.0f} GFLOP/s" for dtype, value in roofline["flops_per_s"].items())
+    slowest = sorted(performance["kernels"], key=lambda each: float(each["roofline_share"]))[:5]
+    named = ", ".join(f"{each['kernel']} {each['roofline_share']:.0%}" for each in slowest)
+    return [
+        "",
+        "measured on this machine, now",
+        f"  launch    {launch}",
+        f"  copies    {copies} GB/s",
+        f"  roofline  memory {roofline['bytes_per_s'] / 1e9:.1f} GB/s, {flops}",
+        f"  kernels   {len(performance['kernels'])}; farthest below the roofline: {named}",
+    ]
 
 
 def _finite(value: Any) -> float | None:

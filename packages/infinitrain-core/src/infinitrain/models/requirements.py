@@ -7,7 +7,7 @@ from infinitrain.device import Device
 from infinitrain.dispatch import missing_kernels
 from infinitrain.errors import KernelNotFound
 
-__all__ = ["check_kernels", "needed_kernels"]
+__all__ = ["check_kernels", "families", "needed_kernels"]
 
 #: What every GPT-2 training step with AdamW launches in float32. A test compares these lists with what runs launch.
 ALWAYS = (
@@ -26,6 +26,11 @@ def needed_kernels(*, dropout: bool, accumulates: bool) -> tuple[str, ...]:
     """Name the kernels that a training run launches on its device."""
     needed = (*ALWAYS, *(WITH_DROPOUT if dropout else WITHOUT_DROPOUT), *(("MulScalar",) if accumulates else ()))
     return tuple(dict.fromkeys(needed))
+
+
+def families() -> dict[str, tuple[str, ...]]:
+    """Name the kernels that training each family of models launches, in its plainest form."""
+    return {"gpt2": needed_kernels(dropout=False, accumulates=False)}
 
 
 def check_kernels(model: str, device: Device, *, dropout: bool, accumulates: bool) -> None:
