@@ -185,12 +185,12 @@ def test_write_through_a_view_is_seen_by_the_base(device):
     assert x.tolist() == [[2, 5, 0], [0, 5, 0]]
 
 
-def test_flatten_defaults():
+def test_bc137_flatten_defaults(device):
     """BC-137."""
-    assert it.zeros(2, 3, 4).flatten().shape == (24,)
-    assert it.zeros(2, 3, 4).flatten(1).shape == (2, 12)
-    assert it.zeros(2, 3, 4).flatten(0, 1).shape == (6, 4)
-    assert it.zeros(()).flatten().shape == (1,)
+    assert it.zeros(2, 3, 4, device=device).flatten().shape == (24,)
+    assert it.zeros(2, 3, 4, device=device).flatten(1).shape == (2, 12)
+    assert it.zeros(2, 3, 4, device=device).flatten(0, 1).shape == (6, 4)
+    assert it.zeros((), device=device).flatten().shape == (1,)
 
 
 def test_view_needs_a_layout_and_reshape_does_not(device):

@@ -35,7 +35,7 @@ def test_gradients_accumulate_over_passes(device):
     assert x.grad.tolist() == [6, 6]
 
 
-def test_equal_leaves_are_two_leaves(device):
+def test_bc139_equal_leaves_are_two_leaves(device):
     """BC-139."""
     w1, w2 = leaf(3.0, device), leaf(3.0, device)
 

@@ -19,7 +19,7 @@ def test_rows_and_counted_gradients(device):
 
 @pytest.mark.parametrize("padding", [0, -1])
 @pytest.mark.parametrize("count", [769, 5000])
-def test_padding_row_gets_exactly_no_gradient(device, padding, count):
+def test_bc110_padding_row_gets_exactly_no_gradient(device, padding, count):
     """BC-110: whatever the number of indices, on every device."""
     layer = Embedding(10, 8, padding_idx=padding, device=device)
     index = np.random.default_rng(0).integers(0, 10, count)

@@ -85,7 +85,7 @@ def test_cross_entropy_refuses_what_does_not_fit(device):
     assert it.cross_entropy(x, it.zeros(2, dtype=it.int32, device=device)).item() == pytest.approx(np.log(4))
 
 
-def test_layer_norm_keeps_its_digits_when_the_mean_is_large(device):
+def test_bc071_layer_norm_keeps_its_digits_when_the_mean_is_large(device):
     """BC-071."""
     rng = np.random.default_rng(0)
     rows = [np.arange(40000, 40004), 1000 + np.arange(16) * 1e-3, 2000 + rng.standard_normal(4)]
@@ -110,7 +110,7 @@ def test_layer_norm_refuses_what_does_not_fit(device):
 
 
 @pytest.mark.parametrize("wrong", [10, -1])
-def test_embedding_out_of_range_is_an_index_error(wrong, device):
+def test_bc085_embedding_out_of_range_is_an_index_error(wrong, device):
     """BC-085."""
     weight = it.zeros(10, 2, device=device)
 
@@ -121,7 +121,7 @@ def test_embedding_out_of_range_is_an_index_error(wrong, device):
 
 @pytest.mark.parametrize("padding", [0, -1])
 @pytest.mark.parametrize("count", [769, 5000])
-def test_padding_row_gets_no_gradient(padding, count, device):
+def test_bc110_padding_row_gets_no_gradient(padding, count, device):
     """BC-110."""
     index = np.random.default_rng(0).integers(0, 10, count)
     weight = it.zeros(10, 8, device=device, requires_grad=True)

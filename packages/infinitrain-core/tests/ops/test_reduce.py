@@ -45,7 +45,7 @@ def test_dimensions_that_are_not_there_are_refused(device):
     assert it.tensor(3.0, device=device).sum(0).item() == 3
 
 
-def test_low_precision_accumulates_in_float32(device):
+def test_bc033_low_precision_accumulates_in_float32(device):
     """BC-033."""
     assert it.ones(512, dtype=it.bfloat16, device=device).sum().item() == 512
     assert it.ones(1024, dtype=it.bfloat16, device=device).sum().item() == 1024
@@ -72,7 +72,7 @@ def test_sums_of_integers_are_wide(device):
     assert it.ones(3, device=device).sum(dtype=it.float64).dtype is it.float64
 
 
-def test_nothing_to_reduce(device):
+def test_bc084_nothing_to_reduce(device):
     """BC-084."""
     x = it.zeros(0, 4, device=device)
 
@@ -90,7 +90,7 @@ def test_nothing_to_reduce(device):
             empty()
 
 
-def test_argmax_takes_the_first(device):
+def test_bc132_argmax_takes_the_first(device):
     """BC-132."""
     nan = float("nan")
 
@@ -113,7 +113,7 @@ def test_max_with_a_dimension(device):
     assert it.tensor([1, 5], device=device).min(0).indices.item() == 0
 
 
-def test_norm_of_a_zero_vector_has_gradient_zero(device):
+def test_bc089_norm_of_a_zero_vector_has_gradient_zero(device):
     """BC-089."""
     x = it.zeros(3, device=device, requires_grad=True)
     x.norm().backward()
@@ -144,7 +144,7 @@ def test_norms(device):
 
 
 @pytest.mark.parametrize("p", [0, 0.5, 1, 1.5, 2, 3, float("inf"), float("-inf")])
-def test_every_norm_of_a_zero_vector_has_gradient_zero(p, device):
+def test_bc089_every_norm_of_a_zero_vector_has_gradient_zero(p, device):
     """BC-089: whatever the order."""
     x = it.tensor([[0.0, 0.0], [3.0, -4.0]], device=device, requires_grad=True)
     y = x.norm(p, dim=1)
@@ -192,3 +192,15 @@ def test_gradient_of_the_largest_goes_to_its_index_or_to_all_ties(device):
     x.grad = None
     x.amax(1).sum().backward()
     assert x.grad.tolist() == [[0, 0.5, 0.5], [0.5, 0, 0.5]]
+
+
+@pytest.mark.heavy
+def test_more_elements_than_a_32_bit_number_counts():
+    size = 2**31 + 9
+    x = it.zeros(size, dtype=it.uint8)
+    x[size - 2] = 3
+
+    assert x.argmax().item() == size - 2
+    assert x.max().item() == 3
+    assert x.sum(dtype=it.uint8).item() == 3
+    assert it.ones(size, dtype=it.uint8).cumsum(0, dtype=it.uint8)[-1].item() == size % 256
