@@ -11,7 +11,7 @@
 #include "infinitrain/provider.h"
 
 /* clang-format off */
-#define ITP_KERNEL_COUNT 131
+#define ITP_KERNEL_COUNT 142
 
 /* X(name, version) for every kernel of the table, in its order. */
 #define ITP_KERNELS(X) \
@@ -128,6 +128,17 @@
   X(NormalForward, 1) \
   X(DropoutForward, 1) \
   X(DropoutBackward, 1) \
+  X(Conv2dForward, 1) \
+  X(Conv2dBackwardInput, 1) \
+  X(Conv2dBackwardWeight, 1) \
+  X(MaxPool2dForward, 1) \
+  X(MaxPool2dBackward, 1) \
+  X(AvgPool2dForward, 1) \
+  X(AvgPool2dBackward, 1) \
+  X(Gemm, 1) \
+  X(OuterForward, 1) \
+  X(OuterBackward, 1) \
+  X(VocabParallelCrossEntropyBackward, 1) \
   X(EmbeddingForward, 1) \
   X(EmbeddingBackward, 1) \
   X(GatherForward, 1) \
@@ -224,6 +235,13 @@
 #define ITP_KERNELS_OF_TIER_2(X) \
   X(DropoutForward, 1) \
   X(DropoutBackward, 1) \
+  X(Conv2dForward, 1) \
+  X(Conv2dBackwardInput, 1) \
+  X(Conv2dBackwardWeight, 1) \
+  X(MaxPool2dForward, 1) \
+  X(MaxPool2dBackward, 1) \
+  X(AvgPool2dForward, 1) \
+  X(AvgPool2dBackward, 1) \
   X(EmbeddingForward, 1) \
   X(EmbeddingBackward, 1) \
   X(GatherForward, 1) \
@@ -291,6 +309,10 @@
   X(BitwiseNotForward, 1) \
   X(LeftShiftForward, 1) \
   X(RightShiftForward, 1) \
+  X(Gemm, 1) \
+  X(OuterForward, 1) \
+  X(OuterBackward, 1) \
+  X(VocabParallelCrossEntropyBackward, 1) \
 
 #define ITP_KERNELS_UP_TO_TIER_3(X) ITP_KERNELS_UP_TO_TIER_2(X) ITP_KERNELS_OF_TIER_3(X)
 
@@ -2627,6 +2649,440 @@ static inline itp_status itp_unpack_DropoutBackward(const itp_launch *l, itp_arg
   a->mask = l->inputs[1];
   a->dx = l->outputs[0];
   a->p = l->attrs[0].u.d;
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_Conv2dForward 0x1e00
+#define ITP_ALLOWS_Conv2dForward (0)
+static const char itp_schema_Conv2dForward[] =
+    "Conv2dForward(T x, T weight, T? bias, *, i64 stride_h=1, i64 stride_w=1, i64 pad_h=0, i64 pad_w=0, i64 dilation_h=1, i64 dilation_w=1, i64 groups=1) -> (T y)";
+typedef struct itp_args_Conv2dForward {
+  const itp_tensor *x;
+  const itp_tensor *weight;
+  const itp_tensor *bias;
+  itp_tensor *y;
+  int64_t stride_h;
+  int64_t stride_w;
+  int64_t pad_h;
+  int64_t pad_w;
+  int64_t dilation_h;
+  int64_t dilation_w;
+  int64_t groups;
+} itp_args_Conv2dForward;
+static inline itp_status itp_unpack_Conv2dForward(const itp_launch *l, itp_args_Conv2dForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 3, 1, 7)) return itp_bad_counts(l, "Conv2dForward", 3, 1, 7, err);
+  if (!(l->inputs[0] != NULL &&
+        l->inputs[1] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "Conv2dForward", "%s: %s", "a required tensor is missing", itp_schema_Conv2dForward);
+  if (!(l->attrs[0].kind == ITP_V_I64 &&
+        l->attrs[1].kind == ITP_V_I64 &&
+        l->attrs[2].kind == ITP_V_I64 &&
+        l->attrs[3].kind == ITP_V_I64 &&
+        l->attrs[4].kind == ITP_V_I64 &&
+        l->attrs[5].kind == ITP_V_I64 &&
+        l->attrs[6].kind == ITP_V_I64))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "Conv2dForward", "%s: %s", "an attribute is of another kind", itp_schema_Conv2dForward);
+  a->x = l->inputs[0];
+  a->weight = l->inputs[1];
+  a->bias = l->inputs[2];
+  a->y = l->outputs[0];
+  a->stride_h = l->attrs[0].u.i;
+  a->stride_w = l->attrs[1].u.i;
+  a->pad_h = l->attrs[2].u.i;
+  a->pad_w = l->attrs[3].u.i;
+  a->dilation_h = l->attrs[4].u.i;
+  a->dilation_w = l->attrs[5].u.i;
+  a->groups = l->attrs[6].u.i;
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_Conv2dBackwardInput 0x1e00
+#define ITP_ALLOWS_Conv2dBackwardInput (0)
+static const char itp_schema_Conv2dBackwardInput[] =
+    "Conv2dBackwardInput(T grad, T weight, *, i64 stride_h=1, i64 stride_w=1, i64 pad_h=0, i64 pad_w=0, i64 dilation_h=1, i64 dilation_w=1, i64 groups=1, bool accumulate=false) -> (inout T dx)";
+typedef struct itp_args_Conv2dBackwardInput {
+  const itp_tensor *grad;
+  const itp_tensor *weight;
+  itp_tensor *dx;
+  int64_t stride_h;
+  int64_t stride_w;
+  int64_t pad_h;
+  int64_t pad_w;
+  int64_t dilation_h;
+  int64_t dilation_w;
+  int64_t groups;
+  int accumulate;
+} itp_args_Conv2dBackwardInput;
+static inline itp_status itp_unpack_Conv2dBackwardInput(const itp_launch *l, itp_args_Conv2dBackwardInput *a, itp_error *err) {
+  if (!itp_counts_are(l, 2, 1, 8)) return itp_bad_counts(l, "Conv2dBackwardInput", 2, 1, 8, err);
+  if (!(l->inputs[0] != NULL &&
+        l->inputs[1] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "Conv2dBackwardInput", "%s: %s", "a required tensor is missing", itp_schema_Conv2dBackwardInput);
+  if (!(l->attrs[0].kind == ITP_V_I64 &&
+        l->attrs[1].kind == ITP_V_I64 &&
+        l->attrs[2].kind == ITP_V_I64 &&
+        l->attrs[3].kind == ITP_V_I64 &&
+        l->attrs[4].kind == ITP_V_I64 &&
+        l->attrs[5].kind == ITP_V_I64 &&
+        l->attrs[6].kind == ITP_V_I64 &&
+        l->attrs[7].kind == ITP_V_BOOL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "Conv2dBackwardInput", "%s: %s", "an attribute is of another kind", itp_schema_Conv2dBackwardInput);
+  a->grad = l->inputs[0];
+  a->weight = l->inputs[1];
+  a->dx = l->outputs[0];
+  a->stride_h = l->attrs[0].u.i;
+  a->stride_w = l->attrs[1].u.i;
+  a->pad_h = l->attrs[2].u.i;
+  a->pad_w = l->attrs[3].u.i;
+  a->dilation_h = l->attrs[4].u.i;
+  a->dilation_w = l->attrs[5].u.i;
+  a->groups = l->attrs[6].u.i;
+  a->accumulate = l->attrs[7].u.i != 0;
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_Conv2dBackwardWeight 0x1e00
+#define ITP_ALLOWS_Conv2dBackwardWeight (0)
+static const char itp_schema_Conv2dBackwardWeight[] =
+    "Conv2dBackwardWeight(T x, T grad, *, i64 stride_h=1, i64 stride_w=1, i64 pad_h=0, i64 pad_w=0, i64 dilation_h=1, i64 dilation_w=1, i64 groups=1, bool accumulate=false) -> (inout T dweight)";
+typedef struct itp_args_Conv2dBackwardWeight {
+  const itp_tensor *x;
+  const itp_tensor *grad;
+  itp_tensor *dweight;
+  int64_t stride_h;
+  int64_t stride_w;
+  int64_t pad_h;
+  int64_t pad_w;
+  int64_t dilation_h;
+  int64_t dilation_w;
+  int64_t groups;
+  int accumulate;
+} itp_args_Conv2dBackwardWeight;
+static inline itp_status itp_unpack_Conv2dBackwardWeight(const itp_launch *l, itp_args_Conv2dBackwardWeight *a, itp_error *err) {
+  if (!itp_counts_are(l, 2, 1, 8)) return itp_bad_counts(l, "Conv2dBackwardWeight", 2, 1, 8, err);
+  if (!(l->inputs[0] != NULL &&
+        l->inputs[1] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "Conv2dBackwardWeight", "%s: %s", "a required tensor is missing", itp_schema_Conv2dBackwardWeight);
+  if (!(l->attrs[0].kind == ITP_V_I64 &&
+        l->attrs[1].kind == ITP_V_I64 &&
+        l->attrs[2].kind == ITP_V_I64 &&
+        l->attrs[3].kind == ITP_V_I64 &&
+        l->attrs[4].kind == ITP_V_I64 &&
+        l->attrs[5].kind == ITP_V_I64 &&
+        l->attrs[6].kind == ITP_V_I64 &&
+        l->attrs[7].kind == ITP_V_BOOL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "Conv2dBackwardWeight", "%s: %s", "an attribute is of another kind", itp_schema_Conv2dBackwardWeight);
+  a->x = l->inputs[0];
+  a->grad = l->inputs[1];
+  a->dweight = l->outputs[0];
+  a->stride_h = l->attrs[0].u.i;
+  a->stride_w = l->attrs[1].u.i;
+  a->pad_h = l->attrs[2].u.i;
+  a->pad_w = l->attrs[3].u.i;
+  a->dilation_h = l->attrs[4].u.i;
+  a->dilation_w = l->attrs[5].u.i;
+  a->groups = l->attrs[6].u.i;
+  a->accumulate = l->attrs[7].u.i != 0;
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_MaxPool2dForward 0x1e00
+#define ITP_ALLOWS_MaxPool2dForward (0)
+static const char itp_schema_MaxPool2dForward[] =
+    "MaxPool2dForward(T x, *, i64 kernel_h, i64 kernel_w, i64 stride_h=1, i64 stride_w=1, i64 pad_h=0, i64 pad_w=0, i64 dilation_h=1, i64 dilation_w=1) -> (T y, i64 index)";
+typedef struct itp_args_MaxPool2dForward {
+  const itp_tensor *x;
+  itp_tensor *y;
+  itp_tensor *index;
+  int64_t kernel_h;
+  int64_t kernel_w;
+  int64_t stride_h;
+  int64_t stride_w;
+  int64_t pad_h;
+  int64_t pad_w;
+  int64_t dilation_h;
+  int64_t dilation_w;
+} itp_args_MaxPool2dForward;
+static inline itp_status itp_unpack_MaxPool2dForward(const itp_launch *l, itp_args_MaxPool2dForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 2, 8)) return itp_bad_counts(l, "MaxPool2dForward", 1, 2, 8, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL &&
+        l->outputs[1] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "MaxPool2dForward", "%s: %s", "a required tensor is missing", itp_schema_MaxPool2dForward);
+  if (!(l->attrs[0].kind == ITP_V_I64 &&
+        l->attrs[1].kind == ITP_V_I64 &&
+        l->attrs[2].kind == ITP_V_I64 &&
+        l->attrs[3].kind == ITP_V_I64 &&
+        l->attrs[4].kind == ITP_V_I64 &&
+        l->attrs[5].kind == ITP_V_I64 &&
+        l->attrs[6].kind == ITP_V_I64 &&
+        l->attrs[7].kind == ITP_V_I64))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "MaxPool2dForward", "%s: %s", "an attribute is of another kind", itp_schema_MaxPool2dForward);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  a->index = l->outputs[1];
+  a->kernel_h = l->attrs[0].u.i;
+  a->kernel_w = l->attrs[1].u.i;
+  a->stride_h = l->attrs[2].u.i;
+  a->stride_w = l->attrs[3].u.i;
+  a->pad_h = l->attrs[4].u.i;
+  a->pad_w = l->attrs[5].u.i;
+  a->dilation_h = l->attrs[6].u.i;
+  a->dilation_w = l->attrs[7].u.i;
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_MaxPool2dBackward 0x1e00
+#define ITP_ALLOWS_MaxPool2dBackward (0)
+static const char itp_schema_MaxPool2dBackward[] =
+    "MaxPool2dBackward(T grad, i64 index, *, i64 kernel_h, i64 kernel_w, i64 stride_h=1, i64 stride_w=1, i64 pad_h=0, i64 pad_w=0, i64 dilation_h=1, i64 dilation_w=1) -> (T dx)";
+typedef struct itp_args_MaxPool2dBackward {
+  const itp_tensor *grad;
+  const itp_tensor *index;
+  itp_tensor *dx;
+  int64_t kernel_h;
+  int64_t kernel_w;
+  int64_t stride_h;
+  int64_t stride_w;
+  int64_t pad_h;
+  int64_t pad_w;
+  int64_t dilation_h;
+  int64_t dilation_w;
+} itp_args_MaxPool2dBackward;
+static inline itp_status itp_unpack_MaxPool2dBackward(const itp_launch *l, itp_args_MaxPool2dBackward *a, itp_error *err) {
+  if (!itp_counts_are(l, 2, 1, 8)) return itp_bad_counts(l, "MaxPool2dBackward", 2, 1, 8, err);
+  if (!(l->inputs[0] != NULL &&
+        l->inputs[1] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "MaxPool2dBackward", "%s: %s", "a required tensor is missing", itp_schema_MaxPool2dBackward);
+  if (!(l->attrs[0].kind == ITP_V_I64 &&
+        l->attrs[1].kind == ITP_V_I64 &&
+        l->attrs[2].kind == ITP_V_I64 &&
+        l->attrs[3].kind == ITP_V_I64 &&
+        l->attrs[4].kind == ITP_V_I64 &&
+        l->attrs[5].kind == ITP_V_I64 &&
+        l->attrs[6].kind == ITP_V_I64 &&
+        l->attrs[7].kind == ITP_V_I64))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "MaxPool2dBackward", "%s: %s", "an attribute is of another kind", itp_schema_MaxPool2dBackward);
+  a->grad = l->inputs[0];
+  a->index = l->inputs[1];
+  a->dx = l->outputs[0];
+  a->kernel_h = l->attrs[0].u.i;
+  a->kernel_w = l->attrs[1].u.i;
+  a->stride_h = l->attrs[2].u.i;
+  a->stride_w = l->attrs[3].u.i;
+  a->pad_h = l->attrs[4].u.i;
+  a->pad_w = l->attrs[5].u.i;
+  a->dilation_h = l->attrs[6].u.i;
+  a->dilation_w = l->attrs[7].u.i;
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_AvgPool2dForward 0x1e00
+#define ITP_ALLOWS_AvgPool2dForward (0)
+static const char itp_schema_AvgPool2dForward[] =
+    "AvgPool2dForward(T x, *, i64 kernel_h, i64 kernel_w, i64 stride_h=1, i64 stride_w=1, i64 pad_h=0, i64 pad_w=0, bool count_include_pad=true, i64 divisor=0) -> (T y)";
+typedef struct itp_args_AvgPool2dForward {
+  const itp_tensor *x;
+  itp_tensor *y;
+  int64_t kernel_h;
+  int64_t kernel_w;
+  int64_t stride_h;
+  int64_t stride_w;
+  int64_t pad_h;
+  int64_t pad_w;
+  int count_include_pad;
+  int64_t divisor;
+} itp_args_AvgPool2dForward;
+static inline itp_status itp_unpack_AvgPool2dForward(const itp_launch *l, itp_args_AvgPool2dForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 8)) return itp_bad_counts(l, "AvgPool2dForward", 1, 1, 8, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "AvgPool2dForward", "%s: %s", "a required tensor is missing", itp_schema_AvgPool2dForward);
+  if (!(l->attrs[0].kind == ITP_V_I64 &&
+        l->attrs[1].kind == ITP_V_I64 &&
+        l->attrs[2].kind == ITP_V_I64 &&
+        l->attrs[3].kind == ITP_V_I64 &&
+        l->attrs[4].kind == ITP_V_I64 &&
+        l->attrs[5].kind == ITP_V_I64 &&
+        l->attrs[6].kind == ITP_V_BOOL &&
+        l->attrs[7].kind == ITP_V_I64))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "AvgPool2dForward", "%s: %s", "an attribute is of another kind", itp_schema_AvgPool2dForward);
+  a->x = l->inputs[0];
+  a->y = l->outputs[0];
+  a->kernel_h = l->attrs[0].u.i;
+  a->kernel_w = l->attrs[1].u.i;
+  a->stride_h = l->attrs[2].u.i;
+  a->stride_w = l->attrs[3].u.i;
+  a->pad_h = l->attrs[4].u.i;
+  a->pad_w = l->attrs[5].u.i;
+  a->count_include_pad = l->attrs[6].u.i != 0;
+  a->divisor = l->attrs[7].u.i;
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_AvgPool2dBackward 0x1e00
+#define ITP_ALLOWS_AvgPool2dBackward (0)
+static const char itp_schema_AvgPool2dBackward[] =
+    "AvgPool2dBackward(T grad, *, i64 kernel_h, i64 kernel_w, i64 stride_h=1, i64 stride_w=1, i64 pad_h=0, i64 pad_w=0, bool count_include_pad=true, i64 divisor=0) -> (T dx)";
+typedef struct itp_args_AvgPool2dBackward {
+  const itp_tensor *grad;
+  itp_tensor *dx;
+  int64_t kernel_h;
+  int64_t kernel_w;
+  int64_t stride_h;
+  int64_t stride_w;
+  int64_t pad_h;
+  int64_t pad_w;
+  int count_include_pad;
+  int64_t divisor;
+} itp_args_AvgPool2dBackward;
+static inline itp_status itp_unpack_AvgPool2dBackward(const itp_launch *l, itp_args_AvgPool2dBackward *a, itp_error *err) {
+  if (!itp_counts_are(l, 1, 1, 8)) return itp_bad_counts(l, "AvgPool2dBackward", 1, 1, 8, err);
+  if (!(l->inputs[0] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "AvgPool2dBackward", "%s: %s", "a required tensor is missing", itp_schema_AvgPool2dBackward);
+  if (!(l->attrs[0].kind == ITP_V_I64 &&
+        l->attrs[1].kind == ITP_V_I64 &&
+        l->attrs[2].kind == ITP_V_I64 &&
+        l->attrs[3].kind == ITP_V_I64 &&
+        l->attrs[4].kind == ITP_V_I64 &&
+        l->attrs[5].kind == ITP_V_I64 &&
+        l->attrs[6].kind == ITP_V_BOOL &&
+        l->attrs[7].kind == ITP_V_I64))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "AvgPool2dBackward", "%s: %s", "an attribute is of another kind", itp_schema_AvgPool2dBackward);
+  a->grad = l->inputs[0];
+  a->dx = l->outputs[0];
+  a->kernel_h = l->attrs[0].u.i;
+  a->kernel_w = l->attrs[1].u.i;
+  a->stride_h = l->attrs[2].u.i;
+  a->stride_w = l->attrs[3].u.i;
+  a->pad_h = l->attrs[4].u.i;
+  a->pad_w = l->attrs[5].u.i;
+  a->count_include_pad = l->attrs[6].u.i != 0;
+  a->divisor = l->attrs[7].u.i;
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_Gemm 0x1e00
+#define ITP_ALLOWS_Gemm (0)
+static const char itp_schema_Gemm[] =
+    "Gemm(T a, T b, *, bool transpose_a=false, bool transpose_b=false, f64 alpha=1.0, f64 beta=0.0) -> (inout T y)";
+typedef struct itp_args_Gemm {
+  const itp_tensor *a;
+  const itp_tensor *b;
+  itp_tensor *y;
+  int transpose_a;
+  int transpose_b;
+  double alpha;
+  double beta;
+} itp_args_Gemm;
+static inline itp_status itp_unpack_Gemm(const itp_launch *l, itp_args_Gemm *a, itp_error *err) {
+  if (!itp_counts_are(l, 2, 1, 4)) return itp_bad_counts(l, "Gemm", 2, 1, 4, err);
+  if (!(l->inputs[0] != NULL &&
+        l->inputs[1] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "Gemm", "%s: %s", "a required tensor is missing", itp_schema_Gemm);
+  if (!(l->attrs[0].kind == ITP_V_BOOL &&
+        l->attrs[1].kind == ITP_V_BOOL &&
+        l->attrs[2].kind == ITP_V_F64 &&
+        l->attrs[3].kind == ITP_V_F64))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "Gemm", "%s: %s", "an attribute is of another kind", itp_schema_Gemm);
+  a->a = l->inputs[0];
+  a->b = l->inputs[1];
+  a->y = l->outputs[0];
+  a->transpose_a = l->attrs[0].u.i != 0;
+  a->transpose_b = l->attrs[1].u.i != 0;
+  a->alpha = l->attrs[2].u.d;
+  a->beta = l->attrs[3].u.d;
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_OuterForward 0x1e00
+#define ITP_ALLOWS_OuterForward (0)
+static const char itp_schema_OuterForward[] =
+    "OuterForward(T a, T b) -> (T y)";
+typedef struct itp_args_OuterForward {
+  const itp_tensor *a;
+  const itp_tensor *b;
+  itp_tensor *y;
+} itp_args_OuterForward;
+static inline itp_status itp_unpack_OuterForward(const itp_launch *l, itp_args_OuterForward *a, itp_error *err) {
+  if (!itp_counts_are(l, 2, 1, 0)) return itp_bad_counts(l, "OuterForward", 2, 1, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->inputs[1] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "OuterForward", "%s: %s", "a required tensor is missing", itp_schema_OuterForward);
+  a->a = l->inputs[0];
+  a->b = l->inputs[1];
+  a->y = l->outputs[0];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_OuterBackward 0x1e00
+#define ITP_ALLOWS_OuterBackward (0)
+static const char itp_schema_OuterBackward[] =
+    "OuterBackward(T a, T b, T grad) -> (T da, T db)";
+typedef struct itp_args_OuterBackward {
+  const itp_tensor *a;
+  const itp_tensor *b;
+  const itp_tensor *grad;
+  itp_tensor *da;
+  itp_tensor *db;
+} itp_args_OuterBackward;
+static inline itp_status itp_unpack_OuterBackward(const itp_launch *l, itp_args_OuterBackward *a, itp_error *err) {
+  if (!itp_counts_are(l, 3, 2, 0)) return itp_bad_counts(l, "OuterBackward", 3, 2, 0, err);
+  if (!(l->inputs[0] != NULL &&
+        l->inputs[1] != NULL &&
+        l->inputs[2] != NULL &&
+        l->outputs[0] != NULL &&
+        l->outputs[1] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "OuterBackward", "%s: %s", "a required tensor is missing", itp_schema_OuterBackward);
+  a->a = l->inputs[0];
+  a->b = l->inputs[1];
+  a->grad = l->inputs[2];
+  a->da = l->outputs[0];
+  a->db = l->outputs[1];
+  return ITP_OK;
+}
+
+#define ITP_DTYPES_VocabParallelCrossEntropyBackward 0x1e00
+#define ITP_ALLOWS_VocabParallelCrossEntropyBackward (0 | ITP_K_MAY_ALIAS)
+static const char itp_schema_VocabParallelCrossEntropyBackward[] =
+    "VocabParallelCrossEntropyBackward(T softmax, i64 target, A grad, *, i64 vocab_start=0, i64 vocab_size, f64 label_smoothing=0.0, i64 ignore_index=-100) -> (T dlogits)";
+typedef struct itp_args_VocabParallelCrossEntropyBackward {
+  const itp_tensor *softmax;
+  const itp_tensor *target;
+  const itp_tensor *grad;
+  itp_tensor *dlogits;
+  int64_t vocab_start;
+  int64_t vocab_size;
+  double label_smoothing;
+  int64_t ignore_index;
+} itp_args_VocabParallelCrossEntropyBackward;
+static inline itp_status itp_unpack_VocabParallelCrossEntropyBackward(const itp_launch *l, itp_args_VocabParallelCrossEntropyBackward *a, itp_error *err) {
+  if (!itp_counts_are(l, 3, 1, 4)) return itp_bad_counts(l, "VocabParallelCrossEntropyBackward", 3, 1, 4, err);
+  if (!(l->inputs[0] != NULL &&
+        l->inputs[1] != NULL &&
+        l->inputs[2] != NULL &&
+        l->outputs[0] != NULL))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "VocabParallelCrossEntropyBackward", "%s: %s", "a required tensor is missing", itp_schema_VocabParallelCrossEntropyBackward);
+  if (!(l->attrs[0].kind == ITP_V_I64 &&
+        l->attrs[1].kind == ITP_V_I64 &&
+        l->attrs[2].kind == ITP_V_F64 &&
+        l->attrs[3].kind == ITP_V_I64))
+    return ITP_FAIL(err, INVALID_ARGUMENT, "VocabParallelCrossEntropyBackward", "%s: %s", "an attribute is of another kind", itp_schema_VocabParallelCrossEntropyBackward);
+  a->softmax = l->inputs[0];
+  a->target = l->inputs[1];
+  a->grad = l->inputs[2];
+  a->dlogits = l->outputs[0];
+  a->vocab_start = l->attrs[0].u.i;
+  a->vocab_size = l->attrs[1].u.i;
+  a->label_smoothing = l->attrs[2].u.d;
+  a->ignore_index = l->attrs[3].u.i;
   return ITP_OK;
 }
 

@@ -46,9 +46,10 @@ REF_CLONES static void GEMM_NAME(multiply, KIND)(REAL *restrict c, const REAL *a
   }
 }
 
-/* The bias, if not NULL, holds n elements of C's dtype and is added to every row. */
+/* C = alpha A B + bias + beta C. The bias, if not NULL, holds n elements of C's dtype and is added to every
+ * row; C is not read where beta is 0. */
 static void GEMM_NAME(gemm, KIND)(int64_t m, int64_t n, int64_t k, matrix a, matrix b, matrix c,
-                                  const char *bias, int accumulate) {
+                                  const char *bias, double alpha, double beta) {
   REAL left[GEMM_BLOCK * GEMM_BLOCK], right[GEMM_BLOCK * GEMM_BLOCK], block[GEMM_BLOCK * GEMM_BLOCK];
   ref_buffer room;
   for (int64_t j = 0; j < n; j += GEMM_BLOCK) {
@@ -65,13 +66,16 @@ static void GEMM_NAME(gemm, KIND)(int64_t m, int64_t n, int64_t k, matrix a, mat
       for (int64_t r = 0; r < rows; ++r) {
         const matrix row = part(c, i + r, j);
         REAL *sums = block + r * GEMM_BLOCK;
+        if (alpha != 1.0) {
+          for (int64_t x = 0; x < columns; ++x) sums[x] *= (REAL)alpha;
+        }
         if (bias != NULL) {
           const REAL *v = (const REAL *)ref_load(&room, c.dtype, bias + j * c.size, c.size, columns);
           for (int64_t x = 0; x < columns; ++x) sums[x] += v[x];
         }
-        if (accumulate) {
+        if (beta != 0.0) {
           const REAL *v = (const REAL *)ref_load(&room, c.dtype, row.data, c.size, columns);
-          for (int64_t x = 0; x < columns; ++x) sums[x] += v[x];
+          for (int64_t x = 0; x < columns; ++x) sums[x] += (REAL)beta * v[x];
         }
         ref_store(c.dtype, row.data, c.size, CLASS, sums, columns);
       }

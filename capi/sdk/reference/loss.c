@@ -100,3 +100,35 @@ REF_KERNEL(CrossEntropyBackward) {
   }
   return ITP_OK;
 }
+
+REF_KERNEL(VocabParallelCrossEntropyBackward) {
+  REF_UNPACK(VocabParallelCrossEntropyBackward)
+  static const char *const name = "VocabParallelCrossEntropyBackward";
+  REF_REQUIRE(name,
+              a.softmax->ndim == 2 && itp_numel(a.target) == a.softmax->shape[0] &&
+                  itp_numel(a.grad) == a.softmax->shape[0] && itp_same_shape(a.softmax, a.dlogits),
+              "softmax and dlogits (R, V), target and grad (R) expected");
+  REF_REQUIRE(name, a.vocab_start >= 0 && a.vocab_size > 0,
+              "vocab_start of at least 0 and a vocab_size expected");
+  const int dtype = itp_dtype_bit(a.softmax->dtype);
+  const int64_t rows = a.softmax->shape[0], width = a.softmax->shape[1];
+  const int64_t *target = (const int64_t *)(const void *)itp_data(a.target);
+  const itp_status status = check_targets(name, target, rows, a.vocab_size, a.ignore_index, err);
+  if (status != ITP_OK) return status;
+  const double even = a.label_smoothing / (double)a.vocab_size;
+  ref_buffer room, result;
+  for (int64_t r = 0; r < rows; ++r) {
+    const double grad = ref_get_f64(a.grad, r);
+    const int64_t chosen = target[r] - a.vocab_start, valid = a.vocab_size - a.vocab_start;
+    for (int64_t i = 0; i < width; i += REF_BLOCK) {
+      const int64_t n = ref_min(width - i, REF_BLOCK);
+      const double *y = ref_load_f64(&room, dtype, ref_at(a.softmax, r * width + i), n);
+      for (int64_t j = 0; j < n; ++j) {
+        const double share = y[j] - even - (i + j == chosen ? 1.0 - a.label_smoothing : 0.0);
+        result.f64[j] = target[r] == a.ignore_index || i + j >= valid ? 0.0 : share * grad;
+      }
+      ref_store_f64(dtype, ref_at(a.dlogits, r * width + i), result.f64, n);
+    }
+  }
+  return ITP_OK;
+}

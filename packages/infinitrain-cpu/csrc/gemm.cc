@@ -57,15 +57,15 @@ itp_status Gemm::open(Gemm *out, itp_error *err) {
 }
 
 void Gemm::multiply(int64_t m, int64_t n, int64_t k, Matrix<const float> a, Matrix<const float> b,
-                    bool accumulate, float *c, int64_t ldc) const {
-  sgemm_(kRowMajor, a.transposed ? kTrans : kNoTrans, b.transposed ? kTrans : kNoTrans, m, n, k, 1, a.data,
-         a.ld, b.data, b.ld, accumulate ? 1 : 0, c, ldc);
+                    bool accumulate, float *c, int64_t ldc, float alpha, float beta) const {
+  sgemm_(kRowMajor, a.transposed ? kTrans : kNoTrans, b.transposed ? kTrans : kNoTrans, m, n, k, alpha,
+         a.data, a.ld, b.data, b.ld, accumulate ? beta : 0, c, ldc);
 }
 
 void Gemm::multiply(int64_t m, int64_t n, int64_t k, Matrix<const double> a, Matrix<const double> b,
-                    bool accumulate, double *c, int64_t ldc) const {
-  dgemm_(kRowMajor, a.transposed ? kTrans : kNoTrans, b.transposed ? kTrans : kNoTrans, m, n, k, 1, a.data,
-         a.ld, b.data, b.ld, accumulate ? 1 : 0, c, ldc);
+                    bool accumulate, double *c, int64_t ldc, double alpha, double beta) const {
+  dgemm_(kRowMajor, a.transposed ? kTrans : kNoTrans, b.transposed ? kTrans : kNoTrans, m, n, k, alpha,
+         a.data, a.ld, b.data, b.ld, accumulate ? beta : 0, c, ldc);
 }
 
 Grid gemm_grid(int64_t m, int64_t n, int64_t k, int threads) {

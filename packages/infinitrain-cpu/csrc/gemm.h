@@ -26,12 +26,12 @@ class Gemm {
   // Open the library. UNAVAILABLE, with what was tried, where it cannot be.
   static itp_status open(Gemm *out, itp_error *err);
 
-  // c (m, n), row-major with row length ldc, = a (m, k) b (k, n) + (accumulate ? c : 0), on the calling
-  // thread.
+  // c (m, n), row-major with row length ldc, = alpha a (m, k) b (k, n) + (accumulate ? beta c : 0), on the
+  // calling thread.
   void multiply(int64_t m, int64_t n, int64_t k, Matrix<const float> a, Matrix<const float> b,
-                bool accumulate, float *c, int64_t ldc) const;
+                bool accumulate, float *c, int64_t ldc, float alpha = 1, float beta = 1) const;
   void multiply(int64_t m, int64_t n, int64_t k, Matrix<const double> a, Matrix<const double> b,
-                bool accumulate, double *c, int64_t ldc) const;
+                bool accumulate, double *c, int64_t ldc, double alpha = 1, double beta = 1) const;
 
   const char *config() const { return config_(); }
 

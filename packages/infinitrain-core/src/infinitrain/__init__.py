@@ -114,6 +114,7 @@ from infinitrain.ops.loss import cross_entropy, nll_loss
 from infinitrain.ops.matmul import linear, matmul
 from infinitrain.ops.norm import layer_norm
 from infinitrain.ops.power import power as pow
+from infinitrain.ops.products import addmm, baddbmm, outer
 from infinitrain.ops.rearrange import diagonal, index_add, roll, take_along_dim, tile
 from infinitrain.ops.reduce import all, amax, amin, any, argmax, argmin, logsumexp, max, mean, min, norm, std, sum, var
 from infinitrain.ops.rounding import ceil, copysign, floor, fmod, nextafter, round, sign, square, trunc
@@ -195,6 +196,7 @@ __all__ = [
     "acos",
     "acosh",
     "add",
+    "addmm",
     "all",
     "amax",
     "amin",
@@ -210,6 +212,7 @@ __all__ = [
     "atan2",
     "atanh",
     "autograd",
+    "baddbmm",
     "bernoulli",
     "bfloat16",
     "bitwise_and",
@@ -330,6 +333,7 @@ __all__ = [
     "norm",
     "ones",
     "ones_like",
+    "outer",
     "permute",
     "pow",
     "prod",

@@ -50,6 +50,16 @@ T *data(const itp_tensor *t) {
 }
 inline int dtype_of(const itp_tensor *t) { return itp_dtype_bit(t->dtype); }
 
+// One element in the type that it accumulates in, and back, rounded once.
+inline float load_one(float x) { return x; }
+inline double load_one(double x) { return x; }
+inline float load_one(bf16 x) { return itp_bf16_to_f32(x.bits); }
+inline float load_one(f16 x) { return itp_f16_to_f32(x.bits); }
+inline void store_one(float x, float *to) { *to = x; }
+inline void store_one(double x, double *to) { *to = x; }
+inline void store_one(float x, bf16 *to) { to->bits = itp_f32_to_bf16(x); }
+inline void store_one(float x, f16 *to) { to->bits = itp_f32_to_f16(x); }
+
 // Rows and row length of a tensor seen as a matrix over its last dimension.
 struct RowShape {
   int64_t rows, columns;

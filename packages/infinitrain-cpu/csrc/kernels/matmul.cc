@@ -18,7 +18,7 @@ uint64_t half_workspace(Pool &pool, const itp_tensor *y) {
   return is_half(y) ? static_cast<uint64_t>(pool.size()) * kHalfFloats * sizeof(float) : 0;
 }
 
-// y (batch, m, n) = a (batch, m, k) b (batch, k, n) + (accumulate ? y : bias).
+// y (batch, m, n) = alpha a (batch, m, k) b (batch, k, n) + (accumulate ? beta y : bias).
 template <class T>
 struct Product {
   int64_t batch = 1, m = 0, n = 0, k = 0;
@@ -26,6 +26,7 @@ struct Product {
   T *y = nullptr;  // row-major, compact
   const T *bias = nullptr;
   bool accumulate = false;
+  acc<T> alpha = 1, beta = 1;
   // Where the matrices of batch element i begin, in elements; NULL: there is one.
   void (*place)(const void *context, int64_t i, int64_t *a, int64_t *b) = nullptr;
   const void *context = nullptr;
@@ -34,7 +35,7 @@ struct Product {
 template <class T>
 void multiply_piece(const Provider &cpu, const Product<T> &p, Matrix<const T> a, Matrix<const T> b, T *c,
                     const T *bias, int64_t m, int64_t n, float *) {
-  cpu.gemm.multiply(m, n, p.k, a, b, p.accumulate, c, p.n);
+  cpu.gemm.multiply(m, n, p.k, a, b, p.accumulate, c, p.n, p.alpha, p.beta);
   if (bias == nullptr) return;
   for (int64_t i = 0; i < m; ++i) {
     cpu.simd.rows<T>().add_bias(c + i * p.n, bias, c + i * p.n, static_cast<size_t>(n));
@@ -62,7 +63,8 @@ void multiply_half(const Provider &cpu, Convert convert, const Product<T> &p, Ma
     const int64_t depth = std::min(kHalfDepth, p.k - k);
     const auto left = widen(convert, a.block(0, k), m, depth, room_a);
     const auto right = widen(convert, b.block(k, 0), depth, n, room_b);
-    cpu.gemm.multiply(m, n, depth, left, right, p.accumulate || k > 0, room_c, n);
+    cpu.gemm.multiply(m, n, depth, left, right, p.accumulate || k > 0, room_c, n, p.alpha,
+                      k > 0 ? 1 : p.beta);
   }
   for (int64_t i = 0; i < m; ++i) {
     cpu.simd.rows<T>().add_bias(room_c + i * n, bias, c + i * p.n, static_cast<size_t>(n));
@@ -79,7 +81,11 @@ void multiply_piece(const Provider &cpu, const Product<f16> &p, Matrix<const f16
 
 template <class T>
 void fill_without_depth(const Product<T> &p) {
-  if (p.accumulate) return;
+  if (p.accumulate) {
+    for (int64_t i = 0; p.beta != 1 && i < p.batch * p.m * p.n; ++i)
+      store_one(p.beta * load_one(p.y[i]), p.y + i);
+    return;
+  }
   for (int64_t i = 0; i < p.batch * p.m; ++i) {
     T *row = p.y + i * p.n;
     const size_t bytes = static_cast<size_t>(p.n) * sizeof(T);
@@ -181,16 +187,18 @@ struct Batch {
   }
 };
 
-itp_status check_matmul(const itp_args_MatmulForward &a, itp_error *err) {
-  const int32_t rank = a.y->ndim;
-  ITP_REQUIRE("MatmulForward", rank >= 2 && a.a->ndim == rank && a.b->ndim == rank,
-              "ranks differ or are below 2");
-  ITP_REQUIRE("MatmulForward", a.a->shape[rank - 1] == a.b->shape[rank - 2], "inner sizes differ");
-  ITP_REQUIRE("MatmulForward",
-              a.a->shape[rank - 2] == a.y->shape[rank - 2] && a.b->shape[rank - 1] == a.y->shape[rank - 1],
+itp_status check_matmul(const char *name, const itp_tensor *a, const itp_tensor *b, const itp_tensor *y,
+                        bool turn_a, bool turn_b, itp_error *err) {
+  const int32_t rank = y->ndim;
+  ITP_REQUIRE(name, rank >= 2 && a->ndim == rank && b->ndim == rank, "ranks differ or are below 2");
+  ITP_REQUIRE(name, a->shape[rank - (turn_a ? 2 : 1)] == b->shape[rank - (turn_b ? 1 : 2)],
+              "inner sizes differ");
+  ITP_REQUIRE(name,
+              a->shape[rank - (turn_a ? 1 : 2)] == y->shape[rank - 2] &&
+                  b->shape[rank - (turn_b ? 2 : 1)] == y->shape[rank - 1],
               "y is not (M, N)");
   for (int32_t d = 0; d < rank - 2; ++d) {
-    ITP_REQUIRE("MatmulForward", a.a->shape[d] == a.y->shape[d] && a.b->shape[d] == a.y->shape[d],
+    ITP_REQUIRE(name, a->shape[d] == y->shape[d] && b->shape[d] == y->shape[d],
                 "leading sizes differ from y's");
   }
   return ITP_OK;
@@ -223,7 +231,8 @@ itp_status linear_sizes(const char *name, const itp_tensor *x, const itp_tensor 
 }  // namespace
 
 ITP_CPU_KERNEL_WITH(MatmulForward, matmul_workspace) {
-  if (const itp_status status = check_matmul(a, err)) return status;
+  if (const itp_status status = check_matmul("MatmulForward", a.a, a.b, a.y, false, false, err))
+    return status;
   return with_float("MatmulForward", a.y, err, [&](auto element) -> itp_status {
     using T = decltype(element);
     const int32_t rank = a.y->ndim;
@@ -245,6 +254,68 @@ ITP_CPU_KERNEL_WITH(MatmulForward, matmul_workspace) {
       p.context = &batch;
     }
     return multiply<T>(cpu, "MatmulForward", l, p, err);
+  });
+}
+
+ITP_CPU_KERNEL_WITH(Gemm, matmul_workspace) {
+  if (const itp_status status = check_matmul("Gemm", a.a, a.b, a.y, a.transpose_a, a.transpose_b, err))
+    return status;
+  return with_float("Gemm", a.y, err, [&](auto element) -> itp_status {
+    using T = decltype(element);
+    const int32_t rank = a.y->ndim;
+    const Batch batch = {a.a, a.b};
+    Product<T> p;
+    p.batch = itp_size_between(a.y, 0, rank - 2);
+    p.m = a.y->shape[rank - 2];
+    p.n = a.y->shape[rank - 1];
+    p.k = a.a->shape[rank - (a.transpose_a ? 2 : 1)];
+    p.a = {data<T>(a.a), std::max<int64_t>(a.a->shape[rank - 1], 1), a.transpose_a != 0};
+    p.b = {data<T>(a.b), std::max<int64_t>(a.b->shape[rank - 1], 1), a.transpose_b != 0};
+    p.y = data<T>(a.y);
+    p.alpha = static_cast<acc<T>>(a.alpha);
+    p.beta = static_cast<acc<T>>(a.beta);
+    p.accumulate = a.beta != 0;
+    if (p.batch > 1) {
+      p.place = Batch::place;
+      p.context = &batch;
+    }
+    return multiply<T>(cpu, "Gemm", l, p, err);
+  });
+}
+
+ITP_CPU_KERNEL(OuterForward) {
+  const int64_t n = itp_numel(a.b);
+  ITP_REQUIRE("OuterForward", itp_numel(a.y) == itp_numel(a.a) * n, "y is not (M, N)");
+  return with_float("OuterForward", a.y, err, [&](auto element) {
+    using T = decltype(element);
+    for_rows(cpu.pool, {itp_numel(a.a), n}, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        const acc<T> left = load_one(data<T>(a.a)[row]);
+        T *y = data<T>(a.y) + row * n;
+        for (int64_t j = 0; j < n; ++j) store_one(left * load_one(data<T>(a.b)[j]), y + j);
+      }
+    });
+    return ITP_OK;
+  });
+}
+
+ITP_CPU_KERNEL_WITH(OuterBackward, matmul_workspace) {
+  const int64_t m = itp_numel(a.a), n = itp_numel(a.b);
+  ITP_REQUIRE("OuterBackward", itp_numel(a.grad) == m * n && itp_numel(a.da) == m && itp_numel(a.db) == n,
+              "grad is not (M, N), or a gradient has not its operand's size");
+  return with_float("OuterBackward", a.da, err, [&](auto element) -> itp_status {
+    using T = decltype(element);
+    Product<T> p;
+    p.m = m, p.n = 1, p.k = n;
+    p.a = {data<T>(a.grad), std::max<int64_t>(n, 1), false};
+    p.b = {data<T>(a.b), 1, false};
+    p.y = data<T>(a.da);
+    if (const itp_status status = multiply<T>(cpu, "OuterBackward", l, p, err)) return status;
+    p.m = n, p.k = m;
+    p.a.transposed = true;
+    p.b = {data<T>(a.a), 1, false};
+    p.y = data<T>(a.db);
+    return multiply<T>(cpu, "OuterBackward", l, p, err);
   });
 }
 

@@ -16,6 +16,7 @@ from infinitrain.nn.activation import (
     Tanh,
 )
 from infinitrain.nn.container import ModuleDict, ModuleList, Sequential
+from infinitrain.nn.conv import AvgPool2d, Conv2d, MaxPool2d
 from infinitrain.nn.embedding import Embedding
 from infinitrain.nn.linear import Identity, Linear
 from infinitrain.nn.loss import (
@@ -35,8 +36,10 @@ from infinitrain.nn.parameter import Parameter
 
 __all__ = [
     "GELU",
+    "AvgPool2d",
     "BCELoss",
     "BCEWithLogitsLoss",
+    "Conv2d",
     "CrossEntropyLoss",
     "Dropout",
     "Embedding",
@@ -49,6 +52,7 @@ __all__ = [
     "Linear",
     "LogSoftmax",
     "MSELoss",
+    "MaxPool2d",
     "Module",
     "ModuleDict",
     "ModuleList",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from infinitrain.ops.activation import leaky_relu, silu, softplus
 from infinitrain.ops.attention import scaled_dot_product_attention
+from infinitrain.ops.conv import conv2d
 from infinitrain.ops.distances import huber_loss, l1_loss, mse_loss, smooth_l1_loss
 from infinitrain.ops.dropout import dropout
 from infinitrain.ops.embedding import embedding
@@ -11,12 +12,15 @@ from infinitrain.ops.likelihood import binary_cross_entropy, binary_cross_entrop
 from infinitrain.ops.loss import cross_entropy, nll_loss
 from infinitrain.ops.matmul import linear
 from infinitrain.ops.norm import layer_norm
+from infinitrain.ops.pool import avg_pool2d, max_pool2d
 from infinitrain.ops.softmax import log_softmax, softmax
 from infinitrain.ops.unary import gelu, relu, sigmoid, tanh
 
 __all__ = [
+    "avg_pool2d",
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
+    "conv2d",
     "cross_entropy",
     "dropout",
     "embedding",
@@ -29,6 +33,7 @@ __all__ = [
     "linear",
     "log_softmax",
     "logsigmoid",
+    "max_pool2d",
     "mse_loss",
     "nll_loss",
     "relu",

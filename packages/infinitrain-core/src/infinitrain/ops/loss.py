@@ -9,7 +9,7 @@ from infinitrain.autograd.function import Op
 from infinitrain.autograd.grad_mode import no_grad, state
 from infinitrain.dispatch import launch
 from infinitrain.errors import DTypeError, ShapeError
-from infinitrain.ops._base import cast_to, new_like, require_floating, require_same_device
+from infinitrain.ops._base import cast_to, new_like, offers, require_floating, require_same_device
 from infinitrain.ops.cast import contiguous
 from infinitrain.ops.compare import ne
 from infinitrain.ops.create import arange
@@ -188,3 +188,48 @@ def nll_loss(
         weight = cast_to(weight, loss.dtype)
         loss = loss * _weights_of(weight, flat, valid)
     return cast_to(_reduced(loss, flat, ignore_index, reduction, target.shape, weight), log_probabilities.dtype)
+
+
+def vocab_parallel_cross_entropy_gradient(
+    softmax: Tensor,
+    target: Tensor,
+    grad: Tensor,
+    vocab_start: int,
+    vocab_size: int,
+    label_smoothing: float = 0.0,
+    ignore_index: int = -100,
+) -> Tensor:
+    """Give the gradient of cross-entropy for one shard of the vocabulary; nothing is recorded.
+
+    Shapes: softmax (R, V) of classes vocab_start + c, normalised over all shards; target (R,) int64, classes of the
+    whole vocabulary; grad (R,), one factor a row, float32 (float64 for float64) -> (R, V). Classes from vocab_size on
+    are padding: their gradient is 0, as is that of rows whose target is `ignore_index`.
+
+    Raises: ShapeError for shapes that do not fit; IndexOutOfRange for a target outside [0, vocab_size).
+    Source: Shoeybi et al. 2019, arXiv:1909.08053, section 3.
+    """
+    if len(softmax.shape) != 2 or target.shape != softmax.shape[:1] or grad.shape != target.shape:
+        raise ShapeError(
+            f"vocab_parallel_cross_entropy_gradient: expected (R, V), (R,) and (R,), found {softmax.shape}, "
+            f"{target.shape} and {grad.shape}"
+        )
+    with no_grad():
+        if offers("VocabParallelCrossEntropyBackward", softmax):
+            dlogits = new_like(softmax)
+            launch(
+                "VocabParallelCrossEntropyBackward",
+                (softmax, target, grad),
+                (dlogits,),
+                vocab_start=vocab_start,
+                vocab_size=vocab_size,
+                label_smoothing=label_smoothing,
+                ignore_index=ignore_index,
+            )
+            return dlogits
+        wide = softmax.dtype.accumulator
+        classes = arange(vocab_start, vocab_start + softmax.shape[1], device=softmax.device)
+        goal = cast_to(unsqueeze(target, 1) == classes, wide) * (1 - label_smoothing) + label_smoothing / vocab_size
+        slope = (cast_to(softmax, wide) - goal) * unsqueeze(grad, 1)
+        return cast_to(
+            where(unsqueeze(ne(target, ignore_index), 1), where(classes < vocab_size, slope, 0), 0), softmax.dtype
+        )

@@ -52,5 +52,8 @@ def cases(name: str, t: str, u: str) -> tuple[tuple[Case, list[Expected | None]]
     return tuple((case, expect(name, case)) for case in made)
 
 
-for _module in ("base", "elementwise", "functions", "index", "optim", "products", "random", "reduce", "rows", "sort"):
+for _module in (
+    *("base", "elementwise", "functions", "gemm", "images", "index"),
+    *("optim", "products", "random", "reduce", "rows", "sort"),
+):
     import_module(f"{__name__}.{_module}")

@@ -35,5 +35,8 @@ def expect(name: str, case: Case) -> list[Expected | None]:
         return REFERENCES[name](case)
 
 
-for _module in ("base", "elementwise", "functions", "index", "optim", "products", "random", "reduce", "rows", "sort"):
+for _module in (
+    *("base", "elementwise", "functions", "gemm", "images", "index"),
+    *("optim", "products", "random", "reduce", "rows", "sort"),
+):
     import_module(f"{__name__}.{_module}")
