@@ -156,6 +156,7 @@ MODULES = {
     "conv-all": (lambda n: n.Conv2d(4, 6, (3, 2), (2, 1), (1, 2), 2, 2, bias=False), (2, 4, 7, 6)),
     "max-pool": (lambda n: n.MaxPool2d(3, 2, 1), (2, 3, 6, 5)),
     "avg-pool": (lambda n: n.AvgPool2d(2), (2, 3, 6, 5)),
+    "flatten": (lambda n: n.Sequential(n.Flatten(), n.Flatten(0, 1)), (2, 3, 2)),
     "net": (
         lambda n: n.Sequential(
             n.Conv2d(1, 4, 3, padding=1), n.ReLU(), n.MaxPool2d(2), n.Conv2d(4, 2, 3), n.AvgPool2d(2)

@@ -18,6 +18,7 @@ from infinitrain.nn.activation import (
 from infinitrain.nn.container import ModuleDict, ModuleList, Sequential
 from infinitrain.nn.conv import AvgPool2d, Conv2d, MaxPool2d
 from infinitrain.nn.embedding import Embedding
+from infinitrain.nn.flatten import Flatten
 from infinitrain.nn.linear import Identity, Linear
 from infinitrain.nn.loss import (
     BCELoss,
@@ -43,6 +44,7 @@ __all__ = [
     "CrossEntropyLoss",
     "Dropout",
     "Embedding",
+    "Flatten",
     "HuberLoss",
     "Identity",
     "KLDivLoss",
