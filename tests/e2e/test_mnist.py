@@ -30,7 +30,6 @@ def accuracy(output: str) -> float:
     return float(found.group(1))
 
 
-@pytest.mark.parametrize("device", ["cpu", "fake:1"])
 @pytest.mark.parametrize("model", ["mlp", "cnn"])
 def test_digits_are_learned(model, device):
     output = run("--model", model, "--device", device)
