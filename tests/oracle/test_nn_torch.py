@@ -201,7 +201,7 @@ def test_batchmean_is_the_divergence(device):
     assert found.item() == pytest.approx((p * np.log(p / q)).sum() / 2, rel=1e-12)
 
 
-@pytest.mark.parametrize("name", ["linear", "sigmoid", "tanh", "relu", "leaky_relu", "selu"])
+@pytest.mark.parametrize("name", ["linear", "conv2d", "sigmoid", "tanh", "relu", "leaky_relu", "selu"])
 def test_gains_equal_torch(name):
     assert nn.init.calculate_gain(name) == torch.nn.init.calculate_gain(name)
     assert nn.init.calculate_gain("leaky_relu", 0.3) == torch.nn.init.calculate_gain("leaky_relu", 0.3)
@@ -212,6 +212,9 @@ def test_gains_equal_torch(name):
     [
         ("normal_", {"mean": 1.0, "std": 0.5}),
         ("uniform_", {"a": -1.0, "b": 3.0}),
+        ("trunc_normal_", {"std": 0.02}),
+        ("trunc_normal_", {"mean": 1.0, "std": 2.0, "a": -1.0, "b": 2.0}),
+        ("trunc_normal_", {"a": -9.0, "b": 9.0}),
         ("xavier_uniform_", {"gain": 2.0}),
         ("xavier_normal_", {}),
         ("kaiming_uniform_", {"a": 5**0.5}),
@@ -258,3 +261,19 @@ def test_backward_hooks_see_what_torchs_see(device):
     for mine, yours in zip(seen["ours"], seen["theirs"], strict=True):
         for a, b in zip(mine, yours, strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-11)
+
+
+def test_lists_and_dictionaries_of_parameters_have_torchs_names():
+    def build(n, tensor):
+        model = n.Module()
+        model.rows = n.ParameterList([n.Parameter(tensor), tensor])
+        model.rows.append(tensor)
+        model.named = n.ParameterDict({"b": tensor, "a": n.Parameter(tensor)})
+        model.named["c"] = n.Parameter(tensor)
+        del model.named["b"]
+        return model
+
+    ours, theirs = build(nn, it.ones(2)), build(torch.nn, torch.ones(2))
+
+    assert sorted(ours.state_dict()) == sorted(theirs.state_dict())
+    assert sorted(name for name, _ in ours.named_parameters()) == sorted(name for name, _ in theirs.named_parameters())

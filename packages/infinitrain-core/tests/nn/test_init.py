@@ -78,6 +78,26 @@ def test_fans_of_more_dimensions():
         init.fan_in_and_fan_out(it.zeros(3))
 
 
+@pytest.mark.parametrize("dtype", [it.float32, it.bfloat16, it.float64], ids=lambda d: d.name)
+def test_truncated_normal_stays_inside(device, dtype):
+    values = init.trunc_normal_(it.zeros(300, 100, dtype=dtype, device=device), 0.0, 1.0, -1.0, 0.5)
+    found = values.cpu().numpy().astype(np.float64)
+
+    assert found.min() >= -1.0
+    assert found.max() <= 0.5
+    assert found.min() < -0.98
+    assert found.max() > 0.48
+    assert found.mean() == pytest.approx(-0.2070, abs=0.01)  # (pdf(-1) - pdf(0.5)) / (cdf(0.5) - cdf(-1))
+
+
+def test_truncated_normal_and_eye_are_checked():
+    with pytest.raises(ConfigError, match="expected a < b and std above 0, found a 1, b 1"):
+        init.trunc_normal_(it.zeros(2), a=1, b=1)
+    with pytest.raises(ShapeError, match=r"eye_: expected a matrix, found shape \(2,\)"):
+        init.eye_(it.zeros(2))
+    assert init.eye_(it.ones(2, 3)).tolist() == [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+
+
 def test_constants():
     assert init.ones_(it.zeros(2)).tolist() == [1.0, 1.0]
     assert init.zeros_(it.ones(2)).tolist() == [0.0, 0.0]

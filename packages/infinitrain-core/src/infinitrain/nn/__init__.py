@@ -34,6 +34,7 @@ from infinitrain.nn.loss import (
 from infinitrain.nn.module import Module
 from infinitrain.nn.normalization import LayerNorm
 from infinitrain.nn.parameter import Parameter
+from infinitrain.nn.parameters import ParameterDict, ParameterList
 
 __all__ = [
     "GELU",
@@ -60,6 +61,8 @@ __all__ = [
     "ModuleList",
     "NLLLoss",
     "Parameter",
+    "ParameterDict",
+    "ParameterList",
     "ReLU",
     "Sequential",
     "SiLU",
