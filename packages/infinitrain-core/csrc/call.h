@@ -12,6 +12,7 @@ extern int64_t it_generation;
 itp_error *it_fresh_error(void);
 int32_t it_finished(itp_status status);
 int32_t it_refuse(const it_provider *p, const char *slot);
+int32_t it_gave_nothing(const char *slot);
 
 static inline void *it_pointer(uint64_t address) { return (void *)(uintptr_t)address; }
 
@@ -41,6 +42,19 @@ static inline void it_let_go(it_held held) {
   if (held.second != NULL) pthread_mutex_unlock(held.second);
   if (held.first != NULL) pthread_mutex_unlock(held.first);
 }
+
+/* The same for a slot that gives a handle: OK with a NULL is the provider's mistake, and nobody must use it.
+ */
+#define CALL_FOR(p, s, e, slot, out, call)                                                     \
+  do {                                                                                         \
+    if (!it_may_enter(p)) return it_refuse(p, slot);                                           \
+    const it_held held_ = it_hold((p), (s), (e));                                              \
+    itp_error *err = it_fresh_error();                                                         \
+    *(out) = NULL;                                                                             \
+    const itp_status status_ = (call);                                                         \
+    it_let_go(held_);                                                                          \
+    return status_ == ITP_OK && *(out) == NULL ? it_gave_nothing(slot) : it_finished(status_); \
+  } while (0)
 
 /* Evaluate `call`, in which `err` is the thread's record, and return its status from the enclosing function.
  */

@@ -135,8 +135,10 @@ static int fits(const it_kernel *k, const it_device *device, it_descriptor *cons
 
 static _Thread_local uint64_t wanted_workspace;
 static uint64_t last_tag;
+static _Thread_local uint64_t own_tag;
 
 uint64_t it_wanted_workspace(void) { return wanted_workspace; }
+uint64_t it_last_tag(void) { return own_tag; }
 
 static int32_t ask_workspace(const it_provider *p, it_stream *s, const itp_launch *l) {
   CALL(p, s, NULL, l->kernel->name, l->kernel->workspace(p->self, l, &wanted_workspace, err));
@@ -165,7 +167,7 @@ int32_t it_launch(const it_kernel *k, it_stream *s, const itp_value *attrs, it_d
   l.flags = 0;
   l.workspace = it_pointer(workspace);
   l.workspace_size = workspace_size;
-  l.tag = __atomic_add_fetch(&last_tag, 1, __ATOMIC_RELAXED);
+  l.tag = own_tag = __atomic_add_fetch(&last_tag, 1, __ATOMIC_RELAXED);
   l.kernel = k->kernel;
   if (k->kernel->workspace != NULL && workspace_size == 0) {
     wanted_workspace = 0;
@@ -199,5 +201,12 @@ int32_t it_replay(it_stream *s, itp_launch *launches, itp_launch *const *list, u
     launches[i].tag = before + 1 + i;
   }
   *done = 0;
-  CALL(p, s, NULL, "submit", p->kernels.submit(p->self, (const itp_launch *const *)list, n, done, err));
+  own_tag = before + 1; /* of the one that fails, once it is known which */
+  if (!it_may_enter(p)) return it_refuse(p, "submit");
+  const it_held held = it_hold(p, s, NULL);
+  const itp_status status =
+      p->kernels.submit(p->self, (const itp_launch *const *)list, n, done, it_fresh_error());
+  it_let_go(held);
+  own_tag += *done;
+  return it_finished(status);
 }

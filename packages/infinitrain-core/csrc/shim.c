@@ -43,6 +43,11 @@ int32_t it_finished(itp_status status) {
   return status;
 }
 
+int32_t it_gave_nothing(const char *slot) {
+  return it_finished(ITP_FAIL(it_fresh_error(), INTERNAL, slot,
+                              "the provider said OK and gave NULL: expected a handle or a reason"));
+}
+
 /* ---- libraries -------------------------------------------------------------------------------------------
  */
 
@@ -184,7 +189,8 @@ int32_t it_mem_info(it_provider *p, int32_t device, uint64_t *free_bytes, uint64
 
 int32_t it_alloc(it_stream *s, uint32_t kind, uint64_t nbytes, void **out) {
   const it_provider *p = s->device->provider;
-  CALL(p, s, NULL, "alloc", p->runtime.alloc(p->self, s->device->index, kind, nbytes, s->handle, out, err));
+  CALL_FOR(p, s, NULL, "alloc", out,
+           p->runtime.alloc(p->self, s->device->index, kind, nbytes, s->handle, out, err));
 }
 
 int32_t it_dealloc(it_stream *s, uint32_t kind, uint64_t address, uint64_t nbytes) {
@@ -247,8 +253,8 @@ int32_t it_device_sync_within(it_device *d, uint32_t milliseconds) {
 
 int32_t it_stream_create(it_stream *s, uint32_t flags, int32_t priority) {
   const it_provider *p = s->device->provider;
-  CALL(p, NULL, NULL, "stream_create",
-       p->guard.stream_create(p->self, s->device->index, flags, priority, &s->handle, err));
+  CALL_FOR(p, NULL, NULL, "stream_create", &s->handle,
+           p->guard.stream_create(p->self, s->device->index, flags, priority, &s->handle, err));
 }
 
 int32_t it_stream_destroy(it_stream *s) {
@@ -279,8 +285,8 @@ int32_t it_stream_native(it_stream *s, void **out) {
 
 int32_t it_event_create(it_event *e, uint32_t flags) {
   const it_provider *p = e->device->provider;
-  CALL(p, NULL, NULL, "event_create",
-       p->guard.event_create(p->self, e->device->index, flags, &e->handle, err));
+  CALL_FOR(p, NULL, NULL, "event_create", &e->handle,
+           p->guard.event_create(p->self, e->device->index, flags, &e->handle, err));
 }
 
 int32_t it_event_destroy(it_event *e) {

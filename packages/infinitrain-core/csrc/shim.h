@@ -137,6 +137,7 @@ void it_describe(it_descriptor *d, const it_device *device, uint64_t address, ui
                  int32_t ndim, const int64_t *shape, const int64_t *strides, uint64_t byte_offset,
                  uint32_t read_only);
 uint64_t it_wanted_workspace(void);
+uint64_t it_last_tag(void); /* of the calling thread's last launch */
 int32_t it_launch(const it_kernel *k, it_stream *s, const itp_value *attrs, it_descriptor *const *tensors,
                   uint64_t workspace, uint64_t workspace_size, int32_t checked);
 int32_t it_launch_4(const it_kernel *k, it_stream *s, const itp_value *attrs, it_descriptor *a,

@@ -9,6 +9,7 @@
 static __thread int32_t current_device;
 
 static int32_t get_current_device(void) { return current_device; }
+void fake_disturb(const fake *self) { current_device = (current_device + 1) % self->n_devices; }
 
 static itp_status enter(void *self, int32_t device, int64_t *token, itp_error *err) {
   const itp_status status = fake_enter_device((fake *)self, "enter", device, NULL, err);
@@ -62,6 +63,8 @@ static itp_status stream_create(void *self, int32_t device, uint32_t flags, int3
   (void)priority; /* a hint, and all workers are equal */
   if (flags != ITP_STREAM_DEFAULT_FLAGS) {
     status = ITP_FAIL(err, INVALID_ARGUMENT, "stream_create", "unknown flags 0x%x", flags);
+  } else if (((fake *)self)->options.null_outputs) {
+    *out = NULL;
   } else {
     itp_stream stream = fake_stream_new(owner);
     if (stream != NULL) {
@@ -177,6 +180,8 @@ static itp_status event_create(void *self, int32_t device, uint32_t flags, itp_e
   itp_event event = NULL;
   if ((flags & ~(uint32_t)(ITP_EVENT_TIMING | ITP_EVENT_BLOCKING_SYNC)) != 0) {
     status = ITP_FAIL(err, INVALID_ARGUMENT, "event_create", "unknown flags 0x%x", flags);
+  } else if (((fake *)self)->options.null_outputs) {
+    *out = NULL;
   } else if ((event = calloc(1, sizeof *event)) == NULL) {
     status = ITP_FAIL(err, OUT_OF_MEMORY, "event_create", "no host memory for an event");
   } else {
@@ -293,9 +298,18 @@ static int32_t peek(void *self, int32_t device, const void *ptr) {
   return (unsigned char)*fake_alias(&((fake *)self)->devices[device].arena, ptr);
 }
 
+/* "fake.faults", 1: options of a fake that is running. */
+typedef struct fake_faults {
+  uint32_t struct_size;
+  uint32_t reserved0;
+  itp_status (*set)(void *self, const char *name, const char *text, itp_error *err);
+} fake_faults;
+
 const void *fake_get_extension(void *self, const char *name, uint32_t version) {
   static const fake_probe probe = {sizeof(fake_probe), 0, get_current_device, touch, peek};
+  static const fake_faults faults = {sizeof(fake_faults), 0, fake_set};
   (void)self;
+  if (strcmp(name, "fake.faults") == 0 && version == 1) return &faults;
   return strcmp(name, "fake.probe") == 0 && version == 1 ? &probe : NULL;
 }
 

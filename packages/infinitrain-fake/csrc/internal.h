@@ -107,8 +107,8 @@ typedef struct fake_pinned {
 } fake_pinned;
 
 typedef struct fake_options {
-  int64_t devices, memory_mb, delay_us, fail_alloc_at, fail_launch_at, fail_launch_async, lose_device_after,
-      fail_init;
+  int64_t devices, memory_mb, delay_us, copy_delay_us, fail_alloc_at, fail_launch_at, fail_launch_async,
+      lose_device_after, null_outputs, wrong_device, fail_init;
   char call_log[4096];
 } fake_options;
 
@@ -137,6 +137,9 @@ itp_status fake_leave(fake *self, itp_status status);
 void fake_log(fake *self, const char *format, ...) ITP_PRINTF_LIKE(2, 3);
 /* Count an operation on a device: after `lose_device_after` of them it is lost. With the lock. */
 itp_status fake_count(fake_device *device, const char *slot, itp_error *err);
+/* Leave the calling thread on another device, as option wrong_device wants. */
+void fake_disturb(const fake *self);
+itp_status fake_set(void *self, const char *name, const char *text, itp_error *err);
 uint64_t fake_fork_generation(void);
 uint64_t fake_now_ns(void);
 

@@ -20,10 +20,13 @@ enum { SHUTDOWN_DEADLINE_S = 10 };
   X(devices, 2, 1, "Number of devices")                                                                      \
   X(memory_mb, 8192, 1, "Memory of each device, in MiB; pages cost nothing until they are used")             \
   X(delay_us, 0, 0, "Before each operation a worker sleeps for a random time of up to so many microseconds") \
+  X(copy_delay_us, 0, 0, "Before each copy a worker sleeps so many microseconds")                            \
   X(fail_alloc_at, 0, 0, "The k-th allocation fails with OUT_OF_MEMORY; 0: none")                            \
   X(fail_launch_at, 0, 0, "The k-th launch fails with INTERNAL; 0: none")                                    \
   X(fail_launch_async, 0, 0, "1: that failure shows at the next synchronising call, as ASYNC with its tag")  \
   X(lose_device_after, -1, -1, "The device that gets operation n + 1 is lost; -1: never")                    \
+  X(null_outputs, 0, 0, "1: alloc, stream_create and event_create say OK and give NULL")                     \
+  X(wrong_device, 0, 0, "1: every slot leaves another device current than it found")                         \
   X(fail_init, 0, 0, "1: init fails with UNAVAILABLE")
 
 #define TEXT_(value) #value
@@ -57,6 +60,18 @@ static itp_status set_option(fake_options *o, const char *name, const char *text
   }
   OPTIONS(SET_OPTION)
   return ITP_FAIL(err, INVALID_ARGUMENT, "init", "no option '%s'", name);
+}
+
+/* get_extension("fake.faults", 1)->set: change an option of a running fake; what is counted begins anew. */
+itp_status fake_set(void *opaque, const char *name, const char *text, itp_error *err) {
+  fake *self = (fake *)opaque;
+  if (strcmp(name, "devices") == 0 || strcmp(name, "memory_mb") == 0 || strcmp(name, "call_log") == 0)
+    return ITP_FAIL(err, INVALID_ARGUMENT, "set", "'%s' is fixed at init", name);
+  pthread_mutex_lock(&self->lock);
+  const itp_status status = set_option(&self->options, name, text, err);
+  self->n_allocs = self->n_launches = self->n_operations = 0;
+  pthread_mutex_unlock(&self->lock);
+  return status;
 }
 
 static itp_status read_options(fake_options *o, const itp_config *config, itp_error *err) {
@@ -120,6 +135,7 @@ itp_status fake_enter_device(fake *self, const char *slot, int32_t device, fake_
 }
 
 itp_status fake_leave(fake *self, itp_status status) {
+  if (self->options.wrong_device) fake_disturb(self);
   pthread_mutex_unlock(&self->lock);
   return status;
 }

@@ -12,8 +12,13 @@ uint64_t fake_now_ns(void) {
 }
 
 /* Sleep for up to delay_us, so that streams overtake each other wherever nothing orders them. */
-static void delay(itp_stream stream) {
-  const int64_t most = stream->device->self->options.delay_us;
+static void delay(itp_stream stream, const fake_op *op) {
+  const int64_t most = __atomic_load_n(&stream->device->self->options.delay_us, __ATOMIC_RELAXED);
+  const int64_t copies = __atomic_load_n(&stream->device->self->options.copy_delay_us, __ATOMIC_RELAXED);
+  if (op->profiled == 2 && copies > 0) {
+    const struct timespec t = {(time_t)(copies / 1000000), (long)(copies % 1000000) * 1000};
+    nanosleep(&t, NULL);
+  }
   if (most <= 0) return;
   stream->random = stream->random * 6364136223846793005u + 1442695040888963407u; /* Knuth's MMIX generator */
   const uint64_t ns = (stream->random >> 33) % ((uint64_t)most * 1000u + 1u);
@@ -53,7 +58,7 @@ static void *work(void *argument) {
     itp_error error = {.struct_size = sizeof error, .message = message, .message_capacity = sizeof message};
     itp_status status = ITP_OK;
     if (!dropped) {
-      delay(stream);
+      delay(stream, op);
       const uint64_t begin = fake_now_ns();
       status = op->run(op, &error);
       report(self->host, op, begin);

@@ -145,6 +145,8 @@ static itp_status alloc(void *self, int32_t device, uint32_t kind, uint64_t nbyt
     if ((int64_t)++f->n_allocs == f->options.fail_alloc_at) {
       status = ITP_FAIL(err, OUT_OF_MEMORY, "alloc", "allocation %llu fails, as option fail_alloc_at wants",
                         (unsigned long long)f->n_allocs);
+    } else if (f->options.null_outputs) {
+      *out = NULL;
     } else if (kind == ITP_MEM_DEVICE) {
       status = alloc_device(owner, stream, nbytes, out, err);
     } else {

@@ -6,13 +6,23 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["PREFIX", "VARIABLES", "cache_dir", "exit_timeout_ms", "provider_options", "provider_path", "set_variables"]
+__all__ = [
+    "PREFIX",
+    "VARIABLES",
+    "cache_dir",
+    "debug_async",
+    "exit_timeout_ms",
+    "provider_options",
+    "provider_path",
+    "set_variables",
+]
 
 PREFIX = "INFINITRAIN_"
 #: Name and meaning; `INFINITRAIN_<PROVIDER>_<OPTION>` sets an option that the provider declares.
 VARIABLES = {
     "INFINITRAIN_PROVIDER_PATH": "provider libraries, or folders of them, separated as PATH is",
     "INFINITRAIN_EXIT_TIMEOUT": "seconds that the end of the process waits for a device that is busy (default: 10)",
+    "INFINITRAIN_DEBUG_ASYNC": "1: a failure that a device reports late names the line that launched the work",
     "INFINITRAIN_CACHE": "folder for prepared data (default: the user's cache folder)",
 }
 
@@ -49,6 +59,11 @@ def provider_options(provider: str, rivals: Iterable[str] = ()) -> dict[str, str
         for name, value in os.environ.items()
         if name.startswith(start) and name not in VARIABLES and not name.startswith(others)
     }
+
+
+def debug_async() -> bool:
+    """Whether every launch is to be remembered, so that a late failure can be traced to its line."""
+    return os.environ.get("INFINITRAIN_DEBUG_ASYNC", "0") not in ("", "0")
 
 
 def exit_timeout_ms() -> int:

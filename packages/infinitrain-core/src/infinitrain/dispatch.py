@@ -7,14 +7,15 @@ device or provider.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from infinitrain_capi.table import KernelRow, Operand
 from infinitrain_capi.table import load as load_table
 
+from infinitrain import config, recording
 from infinitrain import dtype as dtypes
-from infinitrain import recording
+from infinitrain._abi import launches
 from infinitrain._abi.attributes import pack
 from infinitrain._abi.provider import Kernel
 from infinitrain._abi.status import last_message
@@ -120,6 +121,28 @@ def _submit_checked(
     return status
 
 
+def _noted(submit: Callable[..., int]) -> Callable[..., int]:
+    """Let each launch leave a note, by which a failure that shows later is traced to its line."""
+
+    def noted(
+        kernel: Kernel,
+        device: Device,
+        inputs: Sequence[Strided | None],
+        outputs: Sequence[Strided | None],
+        attributes: dict[str, Any],
+    ) -> int:
+        status = submit(kernel, device, inputs, outputs, attributes)
+        if not status:
+            launches.note(lib.it_last_tag(), kernel.row.name, launches.operands_text(inputs, outputs))
+        return status
+
+    return noted
+
+
+if config.debug_async():  # decided once: who does not debug pays nothing
+    globals().update(_submit=_noted(_submit), _submit_checked=_noted(_submit_checked))
+
+
 def _check(
     status: int,
     kernel: Kernel,
@@ -130,7 +153,8 @@ def _check(
     """Raise what a launch reported; a kernel that cannot do these operands is one that is not there."""
     if status == lib.ITP_E_UNIMPLEMENTED:
         raise _not_found(kernel.row, kernel, device, inputs, outputs, last_message())
-    device.provider.check(status, kernel.row.name)
+    if status:
+        device.provider.check(status, kernel.row.name, f"{kernel.row.name}: {launches.operands_text(inputs, outputs)}")
 
 
 def _launch_unusual(

@@ -21,6 +21,7 @@
     ├── ReadOnlyError (ValueError)                memory that its owner does not let be written
     ├── AutogradError (RuntimeError)
     ├── CheckpointError (RuntimeError)
+    ├── UndefinedState (RuntimeError)             a step failed half-way: what it left behind is of no use
     ├── DataError (ValueError)
     ├── TrainingDiverged (ArithmeticError)        the loss is not a number any more
     └── ConfigError (ValueError)
@@ -61,6 +62,7 @@ __all__ = [
     "ReadOnlyError",
     "ShapeError",
     "TrainingDiverged",
+    "UndefinedState",
 ]
 
 
@@ -182,6 +184,10 @@ class CaptureError(InfinitrainError, RuntimeError):
 
 class CheckpointError(InfinitrainError, RuntimeError):
     """A checkpoint is missing, damaged or of another model."""
+
+
+class UndefinedState(InfinitrainError, RuntimeError):
+    """An optimizer's step failed half-way, and it is to be used before a checkpoint was loaded."""
 
 
 class DataError(InfinitrainError, ValueError):

@@ -233,10 +233,10 @@ class Provider:
 
     # ---- devices ----
 
-    def check(self, status: int, where: str) -> None:
-        """Raise what a slot reported unless it is OK."""
+    def check(self, status: int, where: str, launch: str = "") -> None:
+        """Raise what a slot reported unless it is OK; `launch` describes a launch that failed."""
         if status:
-            raise_last(status, where, self.name)
+            raise_last(status, where, self.name, launch)
 
     def device_count(self) -> int:
         """Count the devices, starting the provider."""

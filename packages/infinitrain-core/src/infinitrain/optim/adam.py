@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from infinitrain.dispatch import launch
 from infinitrain.dtype import float32, int64
+from infinitrain.errors import InfinitrainError
 from infinitrain.optim.optimizer import Group, Optimizer, Parameters, State, check_range
 from infinitrain.recording import before_replay
 from infinitrain.tensor import Tensor
@@ -54,6 +55,8 @@ class AdamW(Optimizer):
             "exp_avg_sq": Tensor._empty(shape, dtype, device).zero_(),
         }
 
+    _one_launch = True
+
     def _update(self, parameter: Tensor, grad: Tensor, group: Group, index: int, scale: Tensor | None) -> None:
         self._launch(parameter, grad, group, index, scale, group["weight_decay"])
 
@@ -66,15 +69,19 @@ class AdamW(Optimizer):
         lr = self._cells.get(device, ("lr", index), lambda: group["lr"], float32)
         step = self._cells.get(device, "step", lambda: state["step"], int64)
         beta1, beta2 = group["betas"]
-        launch(
-            "AdamAccumulateGrad",
-            (grad, lr, step, scale),
-            (parameter, state["exp_avg"], state["exp_avg_sq"]),
-            beta1=beta1,
-            beta2=beta2,
-            eps=group["eps"],
-            weight_decay=decay,
-        )
+        try:
+            launch(
+                "AdamAccumulateGrad",
+                (grad, lr, step, scale),
+                (parameter, state["exp_avg"], state["exp_avg_sq"]),
+                beta1=beta1,
+                beta2=beta2,
+                eps=group["eps"],
+                weight_decay=decay,
+            )
+        except InfinitrainError:
+            state["step"] -= 1  # it did not take place
+            raise
 
 
 class Adam(AdamW):

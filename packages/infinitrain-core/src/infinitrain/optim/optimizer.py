@@ -8,7 +8,7 @@ from typing import Any
 from infinitrain import recording
 from infinitrain.autograd import enable_grad, no_grad
 from infinitrain.device import Device
-from infinitrain.errors import CheckpointError, ConfigError, ShapeError
+from infinitrain.errors import CheckpointError, ConfigError, InfinitrainError, ShapeError, UndefinedState
 from infinitrain.nn.module import clear_grad
 from infinitrain.optim.cells import Cells
 from infinitrain.tensor import Tensor
@@ -43,6 +43,7 @@ class Optimizer:
         self.param_groups = []
         self.state = {}
         self._cells = Cells()
+        self._torn = ""  # what is wrong after a step that failed half-way
         self._loads = 0  # a recorded step holds the state from before a load
         given: list[Any] = [params] if isinstance(params, Tensor | Mapping) else list(params)
         if not given:
@@ -56,6 +57,9 @@ class Optimizer:
     def _check_group(self, group: Group) -> None:
         """Raise ConfigError for settings out of range."""
         raise NotImplementedError
+
+    #: Whether a parameter changes by one launch, whole or not at all.
+    _one_launch = False
 
     def _update(self, parameter: Tensor, grad: Tensor, group: Group, index: int, scale: Tensor | None) -> None:
         """Change one parameter; `scale` (0-d, on its device) multiplies the gradient."""
@@ -119,7 +123,12 @@ class Optimizer:
             closure: Computes the loss and its gradients first; what it gives is returned.
             grad_scale: A 0-d float32 tensor that multiplies every gradient, as `clip_coefficient` gives. It is not
                 read by the host.
+
+        Raises: UndefinedState after a step that changed some parameters and failed at another, until a state is
+            loaded. After one that failed before it changed anything, the step may be repeated.
         """
+        if self._torn:
+            raise UndefinedState(f"{type(self).__name__}: {self._torn}: expected a checkpoint to be loaded first")
         loss = None
         if closure is not None:
             with enable_grad():
@@ -129,16 +138,25 @@ class Optimizer:
         scales: dict[Device, Tensor | None] = {}
         if recording.listener is not None:
             recording.listener.guard(self._fixed_settings)
-        with no_grad():
-            for index, group, parameter in self._walk():
-                grad = parameter.grad
-                if grad is None:
-                    continue
-                device = parameter.device
-                if device not in scales:
-                    scales[device] = None if grad_scale is None else grad_scale.detach().reshape(()).to(device)
-                self._update(parameter, grad, group, index, scales[device])
-                parameter._mark_written(type(self).__name__)
+        updated = 0
+        try:
+            with no_grad():
+                for index, group, parameter in self._walk():
+                    grad = parameter.grad
+                    if grad is None:
+                        continue
+                    device = parameter.device
+                    if device not in scales:
+                        scales[device] = None if grad_scale is None else grad_scale.detach().reshape(()).to(device)
+                    self._update(parameter, grad, group, index, scales[device])
+                    updated += 1
+                    parameter._mark_written(type(self).__name__)
+        except InfinitrainError as error:
+            if updated or not self._one_launch:
+                self._torn = f"a step failed after {updated} of its parameters were updated"
+                text = f"{error}. {type(self).__name__}: {self._torn}: load a checkpoint before the next"
+                error.args = (text, *error.args[1:])
+            raise
         return loss
 
     def _fixed_settings(self) -> object:
@@ -198,6 +216,7 @@ class Optimizer:
         for group, setting in zip(self.param_groups, settings, strict=True):
             group.update(setting)
         self.state = loaded
+        self._torn = ""
         self._loads += 1
 
     def _check_groups(self, groups: list[Group]) -> None:

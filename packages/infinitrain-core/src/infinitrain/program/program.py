@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from infinitrain._abi.launches import note_replay, operands_text
 from infinitrain._native import ffi, lib
 from infinitrain.copy import write_numpy
 from infinitrain.device import Device
@@ -152,13 +153,19 @@ class Program:
             self._draw()
             stream = current_stream(self.device)
             status = lib.it_replay(stream.native, self._launches, self._pointers, self._count, self._done)
+            if self._count:
+                note_replay(int(self._launches[0].tag), self._count, self._text)
             if status:
-                failed = self.plan.launches[min(int(self._done[0]), self._count - 1)]
-                self.device.provider.check(status, f"{failed.kernel.row.name}, recorded at {failed.line}")
+                self.device.provider.check(status, "submit", self._text(min(int(self._done[0]), self._count - 1)))
             for buffer in self._written:
                 buffer.version += 1
             for leaf, grad in self._grads:
                 leaf._grad = grad
+
+    def _text(self, position: int) -> str:
+        """Describe one launch, for an error."""
+        launch = self.plan.launches[position]
+        return f"{launch.kernel.row.name}: {operands_text(launch.inputs, launch.outputs)}, recorded at {launch.line}"
 
     def _draw(self) -> None:
         """Give every draw its place in its generator's stream, and advance the generators as the call did."""

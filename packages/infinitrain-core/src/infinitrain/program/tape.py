@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import gc
-import sys
 import threading
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from infinitrain._abi.attributes import pack
+from infinitrain._abi.launches import user_line
 from infinitrain.device import Device
 from infinitrain.dtype import DType
 from infinitrain.errors import CaptureError
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     from infinitrain.tensor import Tensor
 
 __all__ = ["Block", "Draw", "Launch", "Tape", "Upload", "Used", "View"]
-
-_OWN = str(Path(__file__).parent.parent)
 
 
 @dataclass(slots=True)
@@ -193,13 +190,13 @@ class Tape:
         self._on(first.device)
         views = tuple([None if tensor is None else self._view(tensor) for tensor in (*inputs, *outputs)])
         packed = pack(kernel.row, attributes)
-        self.entries.append(Launch(kernel, attributes, packed, views, workspace, _line()))
+        self.entries.append(Launch(kernel, attributes, packed, views, workspace, user_line()))
 
     def uploaded(self, target: Strided, data: bytes) -> None:
         """Write down a constant."""
         if not self._elsewhere():
             self._on(target.device)
-            self.entries.append(Upload(self._view(target), data, _line()))
+            self.entries.append(Upload(self._view(target), data, user_line()))
 
     def drawn(self, state: Strided, generator: Any, words: tuple[int, int]) -> None:
         """Say that what was uploaded last is the state of a generator."""
@@ -220,8 +217,8 @@ class Tape:
         """
         if not self._elsewhere():
             raise CaptureError(
-                f"{_line()}: {what} inside a compiled function: expected only work for the device, as Python does not "
-                "run when the program is replayed. Return the tensor and look at it outside, or do not compile"
+                f"{user_line()}: {what} inside a compiled function: expected only work for the device, as Python does "
+                "not run when the program is replayed. Return the tensor and look at it outside, or do not compile"
             )
 
     def gradient(self, leaf: Tensor, *, read: bool) -> None:
@@ -251,8 +248,8 @@ class Tape:
             self.actions.append(refresh)
         elif held != value:
             raise CaptureError(
-                f"{_line()}: {key[-1]!r} is {held} and then {value} within one call: expected one value. Do parameters "
-                "of one optimizer differ in how often they were updated? Then do not compile the step"
+                f"{user_line()}: {key[-1]!r} is {held} and then {value} within one call: expected one value. Do "
+                "parameters of one optimizer differ in how often they were updated? Then do not compile the step"
             )
 
     def before_replay(self, action: Callable[[], object]) -> None:
@@ -319,10 +316,10 @@ class Tape:
             self.device, self.stream = device, stream
         elif self.device is not device:
             raise CaptureError(
-                f"{_line()}: work on {device} and on {self.device}: expected one device in a compiled function"
+                f"{user_line()}: work on {device} and on {self.device}: expected one device in a compiled function"
             )
         elif self.stream is not stream:
-            raise CaptureError(f"{_line()}: work on two streams: expected one in a compiled function")
+            raise CaptureError(f"{user_line()}: work on two streams: expected one in a compiled function")
 
     def _view(self, tensor: Strided) -> View:
         strides = None if tensor.is_contiguous() else tensor.strides
@@ -347,17 +344,6 @@ class _LeafState:
         grad = held.before if before else held.leaf._grad
         read = (None if grad is None else grad.buffer) if held.read else None
         return held.leaf.buffer, held.leaf._requires_grad, read
-
-
-def _line() -> str:
-    """Give the place in the user's code that the running call comes from, or in ours if there is none."""
-    frame = sys._getframe(1)
-    inner = frame
-    while frame is not None:
-        if not frame.f_code.co_filename.startswith(_OWN):
-            return f"{frame.f_code.co_filename}:{frame.f_lineno}"
-        frame = frame.f_back  # type: ignore[assignment]
-    return f"{inner.f_code.co_filename}:{inner.f_lineno}"
 
 
 def _describe(entry: Launch | Upload) -> str:

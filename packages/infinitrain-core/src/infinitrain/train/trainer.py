@@ -13,7 +13,7 @@ from infinitrain.autograd import no_grad
 from infinitrain.checkpoint import latest_checkpoint, load_checkpoint, read_state, save_checkpoint
 from infinitrain.data import Batches, Split, TokenizedCorpus, prepare
 from infinitrain.device import Device
-from infinitrain.errors import CheckpointError, TrainingDiverged
+from infinitrain.errors import CheckpointError, DeviceError, InfinitrainError, KernelError, TrainingDiverged
 from infinitrain.memory import max_memory_allocated, reset_peak_memory_stats
 from infinitrain.models import GPT2, create
 from infinitrain.models.requirements import check_kernels
@@ -59,7 +59,8 @@ class Trainer:
             self.folder.close()
             raise
         self._step = self._take_step if config.eager else compile(self._take_step)
-        self.step = 0
+        #: Steps taken, handed to the device, and read back.
+        self.step = self._queued = self._recorded = 0
         self.val_loss = math.nan
         self.seconds = 0.0
 
@@ -78,7 +79,8 @@ class Trainer:
     def run(self) -> int:
         """Train to the end, or until a signal; gives the exit code.
 
-        Raises: TrainingDiverged when the loss is no number any more; OSError for a full disk.
+        Raises: TrainingDiverged when the loss is no number any more; OSError for a full disk; DeviceLost, AsyncError
+            and other failures of the device, with the step and the last checkpoint.
         """
         try:
             if self.config.resume:
@@ -86,7 +88,11 @@ class Trainer:
             with Interrupt() as interrupt, Display(self.config.steps, self.console) as display:
                 self._announce(display)
                 reset_peak_memory_stats(self.device)
-                self._train(display, interrupt)
+                try:
+                    self._train(display, interrupt)
+                except (DeviceError, KernelError) as error:
+                    error.args = (self._stopped(error), *error.args[1:])
+                    raise
                 if interrupt.received is not None:
                     path = self._save()
                     display.say(f"{interrupt.received.name}: checkpoint saved at {path}. Go on with --resume")
@@ -130,8 +136,21 @@ class Trainer:
         if behind is not None:
             self._record(behind, display)
 
+    def _stopped(self, error: InfinitrainError) -> str:
+        """Say in which step a failure came up, and from where to go on."""
+        first, last = self._recorded + 1, max(self._recorded + 1, self._queued)
+        steps = f"step {first}" if first == last else f"steps {first} to {last}"
+        saved = latest_checkpoint(self.folder.checkpoints) if self.folder.checkpoints.is_dir() else None
+        way = (
+            "There is no checkpoint yet: start anew with --overwrite"
+            if saved is None
+            else f"The last checkpoint is {saved}: go on from it with --resume"
+        )
+        return f"training stopped in {steps} on {self.device}: {error}. {way}"
+
     def _queue(self, step: int) -> QueuedStep:
         """Hand one optimizer step to the device: nothing here waits for it."""
+        self._queued = step + 1
         config, queued = self.config, QueuedStep(self.device, step + 1)
         lr = warmup_cosine(step, config.lr, config.warmup_steps, config.steps, config.min_lr)
         for group in self.optimizer.param_groups:
@@ -177,6 +196,7 @@ class Trainer:
             val_loss=self.evaluate() if evaluates else None,
         )
         self.folder.log(record)
+        self._recorded = queued.step
         display.step(record, seconds)
 
     def _diverged(self, step: int, found: str) -> TrainingDiverged:
@@ -243,7 +263,7 @@ class Trainer:
                 "run's --data, or start anew with --overwrite"
             )
         load_checkpoint(state.path, model=self.model, optimizer=self.optimizer)
-        self.step = state.step
+        self.step = self._queued = self._recorded = state.step
         self.seconds = state.extra["seconds"]
         self.val_loss = math.nan if state.extra["val_loss"] is None else state.extra["val_loss"]
         self.folder.keep_log_until(self.step)
