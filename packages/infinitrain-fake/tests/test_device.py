@@ -83,7 +83,8 @@ def test_tables_say_what_they_are() -> None:
     assert provider.graphs == ffi.NULL
     options = {ffi.string(provider.options[i].name).decode() for i in range(provider.n_options)}
     assert options == {"devices", "memory_mb", "delay_us", "fail_alloc_at", "fail_launch_at", "fail_launch_async",
-                       "lose_device_after", "fail_init", "call_log", "copy_delay_us", "null_outputs", "wrong_device"}  # fmt: skip
+                       "lose_device_after", "fail_init", "call_log", "copy_delay_us", "null_outputs",
+                       "wrong_device"}  # fmt: skip
 
 
 def test_device_info(make: Make) -> None:

@@ -20,6 +20,7 @@
     ├── IndexOutOfRange (IndexError)
     ├── ReadOnlyError (ValueError)                memory that its owner does not let be written
     ├── AutogradError (RuntimeError)
+    ├── CaptureError (RuntimeError)               what a compiled function cannot repeat
     ├── CheckpointError (RuntimeError)
     ├── UndefinedState (RuntimeError)             a step failed half-way: what it left behind is of no use
     ├── DataError (ValueError)
