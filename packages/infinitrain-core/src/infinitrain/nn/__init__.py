@@ -15,6 +15,7 @@ from infinitrain.nn.activation import (
     Softplus,
     Tanh,
 )
+from infinitrain.nn.batchnorm import BatchNorm1d, BatchNorm2d
 from infinitrain.nn.container import ModuleDict, ModuleList, Sequential
 from infinitrain.nn.conv import AvgPool2d, Conv2d, MaxPool2d
 from infinitrain.nn.embedding import Embedding
@@ -41,6 +42,8 @@ __all__ = [
     "AvgPool2d",
     "BCELoss",
     "BCEWithLogitsLoss",
+    "BatchNorm1d",
+    "BatchNorm2d",
     "Conv2d",
     "CrossEntropyLoss",
     "Dropout",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from infinitrain.ops.activation import leaky_relu, silu, softplus
 from infinitrain.ops.attention import scaled_dot_product_attention
+from infinitrain.ops.batchnorm import batch_norm
 from infinitrain.ops.conv import conv2d
 from infinitrain.ops.distances import huber_loss, l1_loss, mse_loss, smooth_l1_loss
 from infinitrain.ops.dropout import dropout
@@ -18,6 +19,7 @@ from infinitrain.ops.unary import gelu, relu, sigmoid, tanh
 
 __all__ = [
     "avg_pool2d",
+    "batch_norm",
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
     "conv2d",
