@@ -13,7 +13,7 @@ __all__ = ["INDEXED", "Wrong", "bad_index"]
 
 INDEXED = (
     *("CrossEntropyForward", "CrossEntropyBackward", "EmbeddingForward", "EmbeddingBackward"),
-    *("GatherForward", "GatherBackward", "ScatterForward"),
+    *("GatherForward", "GatherBackward", "ScatterForward", "VocabParallelCrossEntropyBackward"),
 )
 
 
@@ -58,6 +58,9 @@ def bad_index(rng: np.random.Generator, name: str, trial: int) -> tuple[Case, Wr
         "CrossEntropyForward": lambda: Case(label, (floats(n, bound), index), (empty(n), empty(n)), (-100,)),
         "CrossEntropyBackward": lambda: Case(
             label, (floats(n, bound), index, floats(n), floats(n)), (empty(n, bound),), (-100,)
+        ),
+        "VocabParallelCrossEntropyBackward": lambda: Case(
+            label, (floats(n, columns), index, floats(n)), (empty(n, columns),), (0, bound, 0.0, -100)
         ),
         "EmbeddingForward": lambda: Case(label, (index, floats(bound, columns)), (empty(n, columns),)),
         "EmbeddingBackward": lambda: Case(
