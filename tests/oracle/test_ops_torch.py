@@ -23,7 +23,7 @@ THEIRS = SimpleNamespace(
         name: getattr(torch.nn.functional, name)
         for name in (
             *("relu", "gelu", "softmax", "log_softmax", "cross_entropy", "layer_norm", "linear", "embedding"),
-            *("mse_loss", "nll_loss", "silu", "leaky_relu", "softplus"),
+            *("mse_loss", "nll_loss", "silu", "leaky_relu", "softplus", "rms_norm"),
             *("l1_loss", "smooth_l1_loss", "huber_loss", "kl_div", "logsigmoid"),
             *("binary_cross_entropy", "binary_cross_entropy_with_logits"),
         )
@@ -223,6 +223,8 @@ CASES = {
     "linear_twice": (lambda lib, x, w, b: lib.linear(lib.linear(x, w, b), w, b), n(3, 4), n(4, 4), n(4)),
     # ---- norms, losses, attention ----
     "layer_norm": (lambda lib, x, w, b: lib.layer_norm(x, (4,), w, b), n(2, 3, 4), n(4), n(4)),
+    "rms_norm": (lambda lib, x, w: lib.rms_norm(x, (4,), w, 1e-5), n(2, 3, 4), n(4)),
+    "rms_norm_2": (lambda lib, x: lib.rms_norm(x, (3, 4)), n(2, 3, 4)),
     "layer_norm_2": (lambda lib, x: lib.layer_norm(x, (3, 4)), n(2, 3, 4)),
     "layer_norm_twice": (
         lambda lib, x, w, b: lib.layer_norm(lib.layer_norm(x, (4,), w, b), (4,), w, b),

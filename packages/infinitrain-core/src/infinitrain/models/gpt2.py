@@ -6,18 +6,14 @@ Source: Radford et al. 2019; the layer order is the published code's (norms befo
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from math import sqrt
 from typing import Any
 
-import numpy as np
-
-from infinitrain import dtype as dt
-from infinitrain.autograd import no_grad
 from infinitrain.device import Device
 from infinitrain.dtype import DType
-from infinitrain.errors import ConfigError, ShapeError
+from infinitrain.errors import ConfigError
+from infinitrain.models.language_model import LanguageModel
 from infinitrain.nn import functional as F
 from infinitrain.nn import init
 from infinitrain.nn.activation import GELU, Dropout
@@ -26,9 +22,8 @@ from infinitrain.nn.embedding import Embedding
 from infinitrain.nn.linear import Linear
 from infinitrain.nn.module import Module
 from infinitrain.nn.normalization import LayerNorm
-from infinitrain.ops.create import arange, tensor
-from infinitrain.ops.shape import cat
-from infinitrain.random import Generator, rand
+from infinitrain.ops.create import arange
+from infinitrain.random import Generator
 from infinitrain.tensor import Tensor
 
 __all__ = ["GPT2", "GPT2Config"]
@@ -143,7 +138,7 @@ class Block(Module):
         return result
 
 
-class GPT2(Module):
+class GPT2(LanguageModel):
     """A GPT-2 with the published initialisation: N(0, 0.02), divided by sqrt(2 n_layer) where a branch is added.
 
     Args:
@@ -152,6 +147,8 @@ class GPT2(Module):
         dtype: float32 if None.
         generator: Where first values come from; the default one if None.
     """
+
+    config: GPT2Config
 
     def __init__(
         self,
@@ -193,10 +190,7 @@ class GPT2(Module):
 
         Raises: ShapeError for an idx that is not (B, T), or longer than the block.
         """
-        if idx.ndim != 2 or not 1 <= idx.shape[1] <= self.config.block_size:
-            raise ShapeError(
-                f"GPT2: expected tokens (B, T) with T in [1, {self.config.block_size}], found shape {idx.shape}"
-            )
+        self._check_tokens(idx)
         positions = arange(idx.shape[1], device=idx.device)  # (T,)
         x = self.drop(self.wte(idx) + self.wpe(positions))  # (B, T, C)
         for block in self.h:
@@ -210,74 +204,3 @@ class GPT2(Module):
         if self.config.rows == self.config.vocab_size:
             return scores
         return scores[..., : self.config.vocab_size]
-
-    def forward(self, idx: Tensor, targets: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
-        """Give logits and, with targets, the mean cross-entropy over targets other than -100.
-
-        Shapes: idx (B, T) int64, targets (B, T) int64 -> (B, T, V), ().
-        """
-        logits = self.logits(self.hidden(idx))
-        if targets is None:
-            return logits, None
-        if targets.shape != idx.shape:
-            raise ShapeError(f"GPT2: expected targets of shape {idx.shape}, found {targets.shape}")
-        return logits, F.cross_entropy(logits.reshape(-1, self.config.vocab_size), targets.reshape(-1))
-
-    def generate(
-        self,
-        idx: Tensor,
-        max_new_tokens: int,
-        temperature: float = 1.0,
-        top_k: int | None = None,
-        generator: Generator | None = None,
-        on_token: Callable[[Tensor], None] | None = None,
-    ) -> Tensor:
-        """Go on writing: (B, T) -> (B, T + max_new_tokens), in evaluation mode and without gradients.
-
-        Only the last `block_size` tokens are seen. Tokens are drawn on the host in float64, so that the same
-        generator gives the same text wherever the logits agree.
-
-        Args:
-            idx: Tokens to begin with, at least one.
-            max_new_tokens: How many to add.
-            temperature: Divides the logits; 0 takes the most likely token (the first of equals).
-            top_k: Draw among the k most likely tokens only; equals of the k-th are all kept.
-            generator: Where the draws come from; the default one if None.
-            on_token: Called with each new (B, 1).
-
-        Raises: ConfigError for a negative temperature or a top_k below 1; ShapeError as `hidden`.
-        """
-        if not temperature >= 0.0 or (top_k is not None and top_k < 1):
-            raise ConfigError(
-                f"generate: expected temperature of at least 0 and top_k of at least 1, found {temperature} and {top_k}"
-            )
-        was_training = self.training
-        self.eval()
-        try:
-            with no_grad():
-                for _ in range(max_new_tokens):
-                    seen = idx[:, -self.config.block_size :]
-                    scores = self.logits(self.hidden(seen)[:, -1])  # (B, V)
-                    chosen = _choose(scores.to(dt.float64).cpu().numpy(), temperature, top_k, generator)
-                    token = tensor(chosen[:, None], device=idx.device)  # (B, 1)
-                    if on_token is not None:
-                        on_token(token)
-                    idx = cat([idx, token], 1)
-        finally:
-            self.train(was_training)
-        return idx
-
-
-def _choose(scores: Any, temperature: float, top_k: int | None, generator: Generator | None) -> Any:
-    """Draw one token for each row: (B, V) float64 -> (B,) int64."""
-    if temperature == 0.0:
-        return scores.argmax(axis=1)
-    scores = scores / temperature
-    if top_k is not None and top_k < scores.shape[1]:
-        least = np.partition(scores, -top_k, axis=1)[:, -top_k, None]
-        scores = np.where(scores < least, -np.inf, scores)
-    shares = np.exp(scores - scores.max(axis=1, keepdims=True))
-    sums = np.cumsum(shares, axis=1)
-    draws = rand(scores.shape[0], dtype=dt.float64, device="cpu", generator=generator).numpy()
-    # The first token whose running sum exceeds the draw; tokens of share 0 are never it.
-    return (sums > draws[:, None] * sums[:, -1:]).argmax(axis=1)

@@ -33,7 +33,7 @@ from infinitrain.nn.loss import (
     SmoothL1Loss,
 )
 from infinitrain.nn.module import Module
-from infinitrain.nn.normalization import LayerNorm
+from infinitrain.nn.normalization import LayerNorm, RMSNorm
 from infinitrain.nn.parameter import Parameter
 from infinitrain.nn.parameters import ParameterDict, ParameterList
 
@@ -66,6 +66,7 @@ __all__ = [
     "Parameter",
     "ParameterDict",
     "ParameterList",
+    "RMSNorm",
     "ReLU",
     "Sequential",
     "SiLU",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from infinitrain.ops.activation import leaky_relu, silu, softplus
+from infinitrain.ops.activation import leaky_relu, silu, softplus, swiglu
 from infinitrain.ops.attention import scaled_dot_product_attention
 from infinitrain.ops.batchnorm import batch_norm
 from infinitrain.ops.conv import conv2d
@@ -14,10 +14,13 @@ from infinitrain.ops.loss import cross_entropy, nll_loss
 from infinitrain.ops.matmul import linear
 from infinitrain.ops.norm import layer_norm
 from infinitrain.ops.pool import avg_pool2d, max_pool2d
+from infinitrain.ops.rms_norm import rms_norm
+from infinitrain.ops.rotary import RopeScaling, rotary_embedding, rotary_tables
 from infinitrain.ops.softmax import log_softmax, softmax
 from infinitrain.ops.unary import gelu, relu, sigmoid, tanh
 
 __all__ = [
+    "RopeScaling",
     "avg_pool2d",
     "batch_norm",
     "binary_cross_entropy",
@@ -39,11 +42,15 @@ __all__ = [
     "mse_loss",
     "nll_loss",
     "relu",
+    "rms_norm",
+    "rotary_embedding",
+    "rotary_tables",
     "scaled_dot_product_attention",
     "sigmoid",
     "silu",
     "smooth_l1_loss",
     "softmax",
     "softplus",
+    "swiglu",
     "tanh",
 ]

@@ -121,3 +121,11 @@ def softplus(x: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
         return where(linear, x, log(exp(where(linear, 0.0, scaled)) + 1) / beta)
     result: Tensor = Softplus.apply(x, float(beta), float(threshold))
     return result
+
+
+def swiglu(gate: Tensor, up: Tensor) -> Tensor:
+    """Give silu(gate) * up, the gated unit of LLaMA's feed-forward network.
+
+    Source: Shazeer 2020, arXiv:2002.05202.
+    """
+    return silu(gate) * up

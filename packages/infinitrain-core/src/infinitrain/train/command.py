@@ -26,6 +26,7 @@ examples:
   infinitrain train gpt2-mini                             four layers, Shakespeare, a few minutes
   infinitrain train gpt2-mini --device fake:1 --steps 5   the same on another device
   infinitrain train gpt2 --batch-size 4 --seq-len 64      the published 124M size
+  infinitrain train llama3-mini                           LLaMA 3 of 4 layers; mixtral-mini has 4 experts
   infinitrain train gpt2-mini --data notes.txt --out runs/notes
   infinitrain train gpt2-mini --data notes.txt --out runs/notes --resume   go on after an interruption
 """
@@ -37,6 +38,11 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "gpt2-large": {"batch_size": 1, "seq_len": 64, "lr": 2.5e-4, "min_lr": 2.5e-5},
     "gpt2-xl": {"batch_size": 1, "seq_len": 64, "lr": 2e-4, "min_lr": 2e-5},
     "gpt2-tiny": {"seq_len": 32},
+    "llama3-8b": {"batch_size": 1, "seq_len": 64, "lr": 3e-4, "min_lr": 3e-5},
+    "llama3.2-1b": {"batch_size": 1, "seq_len": 64, "lr": 3e-4, "min_lr": 3e-5},
+    "llama3-tiny": {"seq_len": 32},
+    "mixtral-8x7b": {"batch_size": 1, "seq_len": 64, "lr": 3e-4, "min_lr": 3e-5},
+    "mixtral-tiny": {"seq_len": 32},
 }
 #: Options that stand alone; every other one is followed by its value.
 SWITCHES = {"-h", "--help", *(option(each.name) for each in fields(TrainConfig) if each.type == "bool")}

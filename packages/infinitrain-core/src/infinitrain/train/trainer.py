@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
@@ -15,7 +16,7 @@ from infinitrain.data import Batches, Split, TokenizedCorpus, prepare
 from infinitrain.device import Device
 from infinitrain.errors import CheckpointError, DeviceError, InfinitrainError, KernelError, TrainingDiverged
 from infinitrain.memory import max_memory_allocated, reset_peak_memory_stats
-from infinitrain.models import GPT2, create
+from infinitrain.models import LanguageModel, create
 from infinitrain.models.requirements import check_kernels
 from infinitrain.ops.create import tensor
 from infinitrain.optim import AdamW, clip_coefficient, warmup_cosine
@@ -53,7 +54,8 @@ class Trainer:
         self.folder = RunFolder(config.run_folder, resume=config.resume, overwrite=config.overwrite)
         try:
             random.manual_seed(seed)
-            self.model: GPT2 = create(config.model, device=self.device, dropout=config.dropout)
+            changes: dict[str, Any] = {"dropout": config.dropout} if config.dropout else {}
+            self.model: LanguageModel = create(config.model, device=self.device, **changes)
             self.optimizer = self._make_optimizer()
         except BaseException:
             self.folder.close()
