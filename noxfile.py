@@ -72,7 +72,7 @@ def lint(session: nox.Session) -> None:
     session.run("ruff", "format", *([] if fix else ["--check"]), ".")
     native = [
         str(path.relative_to(ROOT))
-        for top in ("capi", "packages")
+        for top in ("capi", "docs", "packages")
         for path in sorted((ROOT / top).rglob("*"))
         if path.suffix in NATIVE_SUFFIXES and "build" not in path.parts
     ]

@@ -26,7 +26,8 @@ def code_blocks(text: str, language: str) -> str:
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_lead_to_files(path):
-    targets = re.findall(r"\]\((?!https?:|#|mailto:)([^)#]+)", path.read_text())
+    prose = re.sub(r"^```.*?^```$", "", path.read_text(), flags=re.DOTALL | re.MULTILINE)
+    targets = re.findall(r"\]\((?!https?:|#|mailto:)([^)#]+)", prose)
     missing = [target for target in targets if not (path.parent / target).exists()]
 
     assert missing == []
@@ -77,6 +78,21 @@ def test_infinitrain_commands_of_the_documents_parse():
         assert result.returncode == 0, f"{command}\n{result.stderr}"
 
 
+@pytest.mark.parametrize(("language", "name"), [("c", "host.c"), ("python", "host.py")])
+def test_hosts_are_shown_as_they_are(language, name):
+    shown = code_blocks((ROOT / "docs" / "hosts.md").read_text(), language)
+    text = (ROOT / "docs" / "hosts" / name).read_text()
+
+    assert shown == text
+    assert len(text.splitlines()) < 100
+
+
+def test_abi_reference_is_that_of_the_header():
+    from infinitrain_capi.reference import render_reference
+
+    assert (ROOT / "docs" / "abi-reference.md").read_text() == render_reference()
+
+
 def test_environment_variables_are_those_that_are_read():
     from infinitrain.config import VARIABLES
 
@@ -88,3 +104,20 @@ def test_environment_variables_are_those_that_are_read():
 
     assert dict(rows) == VARIABLES
     assert readers == ["config.py"]
+
+
+def test_slots_and_kernels_of_the_porting_page_exist():
+    from infinitrain_capi import cdef_text
+    from infinitrain_capi.table import load
+
+    text = (ROOT / "docs" / "porting-from-privateuse1.md").read_text()
+    header = cdef_text()
+    slots = set(re.findall(r"`((?:runtime|guard|ccl|graphs)\.\w+)`", text))
+    kernels = set(re.findall(r"`([A-Z]\w*(?:Forward|Backward\w*|Scalar|Grad)|Cast|Fill|Copy)`", text))
+    structs = dict(re.findall(r"typedef struct itp_(runtime|guard|ccl|graphs) \{(.*?)\n\} ", header, flags=re.DOTALL))
+
+    assert len(slots) > 30
+    assert len(kernels) > 30
+    assert [slot for slot in sorted(slots) if f"(*{slot.split('.')[1]})(" not in structs[slot.split(".")[0]]] == []
+    assert kernels - set(load()) == set()
+    assert [name for name in re.findall(r"`(ITP_\w+|itp_\w+)`", text) if name not in header] == []

@@ -26,37 +26,13 @@ def conformance(python, provider, tmp_path):
     return json.loads(report.read_text())
 
 
-def listed(python, name, **environment):
-    """What `infinitrain providers` says of a device."""
-    providers = json.loads(python.run("infinitrain", "providers", "--json", **environment))["providers"]
-    return next(each for each in providers if each["name"] == name)
-
-
-def test_untouched_package_is_a_device(python, maca):
-    shown = listed(python, "maca")
-
-    assert shown["state"] == "ready"
-    assert shown["problem"] == ""
-    assert shown["notes"] == []
-    assert [each["device"] for each in shown["devices"]] == ["maca:0"]
-    have, all_ = shown["kernels"]["0"]
-    assert have == all_ > 0
-    assert sum(have for have, _ in shown["kernels"].values()) == all_  # tier 0 and nothing else
-
-
-def test_untouched_package_passes_its_own_tests(python, maca):
-    assert "5 passed" in python.run("python", "-m", "pytest", "-q", cwd=maca)
-
-
-@pytest.mark.parametrize("vendor", ["maca", "acme"])
-def test_tier_0_of_the_conformance_kit(vendor, python, request, tmp_path):
-    built = request.getfixturevalue(vendor)
-    report = conformance(python, "maca" if vendor == "maca" else built, tmp_path)
+def test_tier_0_in_c_plus_plus_untouched(python, acme_untouched, tmp_path):
+    report = conformance(python, acme_untouched, tmp_path)
+    tier = report["tiers"]["0"]
 
     assert set(report["summary"]) == {"passed", "skipped"}  # no failure, no error
     assert report["summary"]["passed"] > 100
-    assert report["provider"]["name"] == vendor
-    tier = report["tiers"]["0"]
+    assert report["provider"]["name"] == "acme"
     assert tier["right"] == tier["offered"] == tier["kernels"] > 0
 
 

@@ -1,4 +1,7 @@
-"""Generate the SDK's kernels.h and docs/kernels.md's table from kernels.toml: `python -m infinitrain_capi.generate`."""
+"""Write what is made from the contract: `python -m infinitrain_capi.generate`.
+
+From kernels.toml the SDK's kernels.h and the tables of docs/kernels.md, from the header docs/abi-reference.md.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import sys
 from collections.abc import Collection, Iterable
 
 from infinitrain_capi import sdk_dir
+from infinitrain_capi.reference import render_reference
 from infinitrain_capi.table import DTYPES, Attribute, KernelRow, load
 
 _HEAD = """\
@@ -152,7 +156,7 @@ def fill_document(text: str) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write the header and, in the source tree, the document; with --check only say whether they are up to date."""
+    """Write the header and, in the source tree, the documents; with --check only say whether they are up to date."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a file is out of date")
     options = parser.parse_args(arguments)
@@ -161,6 +165,7 @@ def main(arguments: list[str] | None = None) -> int:
     document = sdk_dir().parents[1] / "docs" / "kernels.md"
     if document.is_file():
         wanted[document] = fill_document(document.read_text(encoding="utf-8"))
+        wanted[document.with_name("abi-reference.md")] = render_reference()
     stale = [path for path, text in wanted.items() if not path.is_file() or path.read_text(encoding="utf-8") != text]
     if options.check:
         sys.stderr.writelines(f"{path} is out of date: run python -m infinitrain_capi.generate\n" for path in stale)
