@@ -194,7 +194,7 @@ def build_core(root: Path) -> None:
     )
     includes = [source, root / "capi" / "include", root / "capi" / "sdk", Path(sysconfig.get_paths()["include"])]
     flags = ["-O0", "-w", "-shared", "-fPIC", "-D_GNU_SOURCE", "-DPy_LIMITED_API=0x030B0000"]
-    parts = [root / "_native.c", *(source / name for name in ("launch.c", "shim.c", "tables.c"))]
+    parts = [root / "_native.c", *sorted(source.glob("*.c"))]
     target = root / CORE / "src" / "infinitrain" / "_native.abi3.so"
     subprocess.run(["gcc", *flags, *[f"-I{path}" for path in includes], "-o", target, *parts, "-ldl"], check=True)
 

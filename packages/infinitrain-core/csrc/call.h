@@ -14,6 +14,10 @@ int32_t it_finished(itp_status status);
 int32_t it_refuse(const it_provider *p, const char *slot);
 int32_t it_gave_nothing(const char *slot);
 
+/* validate.c */
+void it_validate(it_provider *p, int32_t has_enter);
+void it_validate_begin(it_provider *p);
+
 static inline void *it_pointer(uint64_t address) { return (void *)(uintptr_t)address; }
 
 static inline int it_may_enter(const it_provider *p) { return p->life == 0 || p->life == it_generation; }

@@ -158,6 +158,7 @@ int32_t it_init(it_provider *p, const itp_config *config) {
   }
   p->self = NULL;
   const itp_status status = p->info.init(&p->host, config, &p->self, it_fresh_error());
+  if (status == ITP_OK && p->validator != NULL) it_validate_begin(p);
   if (status == ITP_OK) p->life = it_generation;
   return it_finished(status);
 }

@@ -23,7 +23,9 @@ typedef struct it_provider {
   itp_graphs graphs;
   itp_host host;
   void *self;
-  int64_t life; /* 0 not started, the process's generation while it runs, IT_ENDED after shutdown */
+  int64_t life;      /* 0 not started, the process's generation while it runs, IT_ENDED after shutdown */
+  void *validator;   /* what validates it, NULL: nothing does */
+  int64_t validates; /* set before it_provider_complete: put a validating layer before the provider */
   void *serial; /* the one lock of a provider that wants to be entered by one thread at a time, else NULL */
 } it_provider;
 #define IT_ENDED -1
@@ -93,6 +95,7 @@ const itp_provider *it_library_query(void *symbol, uint32_t core_abi_minor);
 uint32_t it_struct_size(const void *table);
 void it_copy_prefix(void *to, uint32_t to_size, const void *from);
 void it_provider_complete(it_provider *p);
+const itp_kernel *it_validate_kernel(const itp_kernel *kernel);
 const char *it_missing_slot(const it_provider *p, uint32_t index);
 
 /* ---- the calling thread's error record ---- */

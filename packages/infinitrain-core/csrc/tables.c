@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "call.h"
 #include "infinitrain/error.h"
-#include "shim.h"
 
 uint32_t it_struct_size(const void *table) {
   uint32_t size;
@@ -92,7 +92,17 @@ static itp_status default_submit(void *self, const itp_launch *const *list, uint
   return ITP_OK;
 }
 
+static void complete_ccl(itp_ccl *ccl) {
+  if (ccl->comm_abort == NULL) ccl->comm_abort = stub_comm_abort;
+  if (ccl->comm_async_error == NULL) ccl->comm_async_error = default_async_error;
+  if (ccl->group_begin == NULL) ccl->group_begin = default_group;
+  if (ccl->group_end == NULL) ccl->group_end = default_group;
+  if (ccl->reduce == NULL) ccl->reduce = stub_reduce;
+  if (ccl->all_to_all == NULL) ccl->all_to_all = stub_all_to_all;
+}
+
 void it_provider_complete(it_provider *p) {
+  const int32_t has_enter = p->guard.enter != NULL;
   if (p->info.shutdown == NULL) p->info.shutdown = default_shutdown;
   if (p->runtime.mem_info == NULL) p->runtime.mem_info = stub_mem_info;
   if (p->runtime.fill_bytes == NULL) p->runtime.fill_bytes = stub_fill_bytes;
@@ -101,13 +111,8 @@ void it_provider_complete(it_provider *p) {
   if (p->guard.stream_native == NULL) p->guard.stream_native = stub_stream_native;
   if (p->guard.event_elapsed_ns == NULL) p->guard.event_elapsed_ns = stub_event_elapsed_ns;
   if (p->kernels.submit == NULL) p->kernels.submit = default_submit;
-  if (p->info.ccl == NULL) return;
-  if (p->ccl.comm_abort == NULL) p->ccl.comm_abort = stub_comm_abort;
-  if (p->ccl.comm_async_error == NULL) p->ccl.comm_async_error = default_async_error;
-  if (p->ccl.group_begin == NULL) p->ccl.group_begin = default_group;
-  if (p->ccl.group_end == NULL) p->ccl.group_end = default_group;
-  if (p->ccl.reduce == NULL) p->ccl.reduce = stub_reduce;
-  if (p->ccl.all_to_all == NULL) p->ccl.all_to_all = stub_all_to_all;
+  if (p->info.ccl != NULL) complete_ccl(&p->ccl);
+  if (p->validates) it_validate(p, has_enter);
 }
 
 /* Name the index-th required slot that is absent, "" for one that is there, NULL after the last. */

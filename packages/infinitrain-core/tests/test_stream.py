@@ -79,6 +79,7 @@ def test_another_stream_waits_for_an_event(device):
     where = it.Device(device)
     x = router.from_numpy(np.zeros(1 << 16, np.float32), where)
     writer, reader = Stream(device), Stream(device)
+    it.synchronize(device)  # the copy was queued on the default stream
     for value in range(1, 20):
         with writer:
             launch("Fill", (), (x,), value=float(value))

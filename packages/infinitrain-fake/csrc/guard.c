@@ -14,9 +14,11 @@ void fake_disturb(const fake *self) { current_device = (current_device + 1) % se
 static itp_status enter(void *self, int32_t device, int64_t *token, itp_error *err) {
   const itp_status status = fake_enter_device((fake *)self, "enter", device, NULL, err);
   if (status != ITP_OK) return status;
-  *token = current_device;
+  const int32_t found = current_device;
+  (void)fake_leave((fake *)self, ITP_OK);
+  *token = found;
   current_device = device;
-  return fake_leave((fake *)self, ITP_OK);
+  return ITP_OK;
 }
 
 static itp_status leave(void *self, int64_t token, itp_error *err) {
@@ -26,8 +28,9 @@ static itp_status leave(void *self, int64_t token, itp_error *err) {
     return fake_leave((fake *)self, ITP_FAIL(err, INVALID_ARGUMENT, "leave", "%lld is no token of enter",
                                              (long long)token));
   }
+  (void)fake_leave((fake *)self, ITP_OK);
   current_device = (int32_t)token;
-  return fake_leave((fake *)self, ITP_OK);
+  return ITP_OK;
 }
 
 /* Enter a slot that has a stream. On failure nothing is held. */

@@ -82,11 +82,21 @@ static itp_status init(const itp_host *host, const itp_config *config, void **se
 static itp_status device_count(void *self, int32_t *n, itp_error *err) {
   UNUSED(self), UNUSED(err);
   *n = DEVICES;
+#ifdef WRONG_RECORD
+  err->code = ITP_E_INTERNAL;
+#endif
+#ifdef WRONG_COUNT
+  static int calls;
+  *n += calls++;
+#endif
   return ITP_OK;
 }
 static itp_status device_info(void *self, int32_t device, itp_device_info *out, itp_error *err) {
   UNUSED(self), UNUSED(device), UNUSED(err);
   const uint32_t size = out->struct_size;
+#ifdef WRONG_INFO
+  memset(out, 0, sizeof(*out) + 8);
+#endif
   memset(out, 0, sizeof(*out));
   out->struct_size = size;
   out->dlpack_device_type = 12;
@@ -101,6 +111,22 @@ static itp_status alloc(void *self, int32_t device, uint32_t kind, uint64_t nbyt
   if (nbytes > ALLOC_LIMIT)
     return ITP_FAIL(err, OUT_OF_MEMORY, "alloc", "%llu bytes", (unsigned long long)nbytes);
 #endif
+#ifdef WRONG_CODE
+  return ITP_E_INTERNAL;
+#endif
+#ifdef WRONG_ROOM
+  err->message_capacity = 1;
+  return ITP_FAIL(err, INTERNAL, "alloc", "no");
+#endif
+#if defined(WRONG_ALIGN) || defined(WRONG_OVERLAP)
+  static _Alignas(64) char arena[1 << 22];
+#ifdef WRONG_ALIGN
+  *out = arena + 8;
+#else
+  *out = arena;
+#endif
+  return ITP_OK;
+#endif
   UNUSED(err);
   *out = aligned_alloc(64, (nbytes + 63) / 64 * 64);
   return *out != NULL ? ITP_OK : ITP_E_OUT_OF_MEMORY;
@@ -111,6 +137,15 @@ static itp_status dealloc(void *self, int32_t device, uint32_t kind, void *ptr, 
   free(ptr);
   return ITP_OK;
 }
+#ifdef WRONG_FREE
+static itp_status mem_info(void *self, int32_t device, uint64_t *free_bytes, uint64_t *total,
+                           itp_error *err) {
+  UNUSED(self), UNUSED(device), UNUSED(err);
+  *free_bytes = 2;
+  *total = 1;
+  return ITP_OK;
+}
+#endif
 static itp_status copy(void *self, const itp_copy *c, itp_error *err) {
   UNUSED(self), UNUSED(err);
   memmove(c->dst, c->src, c->bytes);
@@ -131,6 +166,29 @@ static itp_status stream_create(void *self, int32_t d, uint32_t f, int32_t p, it
 static itp_status on_stream(void *self, int32_t d, itp_stream s, itp_error *err) {
   return UNUSED(self), UNUSED(d), watched(s, err);
 }
+#ifdef WRONG_NATIVE
+static itp_status failed_sync(void *self, int32_t d, itp_stream s, itp_error *err) {
+  UNUSED(self), UNUSED(d), UNUSED(s);
+  return ITP_FAIL_WITH(err, ASYNC, "stream_sync", 719, "driver error");
+}
+#endif
+#ifdef WRONG_HANDLE
+static itp_status stream_native(void *self, int32_t d, itp_stream s, void **out, itp_error *err) {
+  static char handles[64];
+  static int calls;
+  UNUSED(self), UNUSED(d), UNUSED(s), UNUSED(err);
+  *out = &handles[calls++];
+  return ITP_OK;
+}
+#endif
+#ifdef WRONG_DONE
+static itp_status submit(void *self, const itp_launch *const *list, uint64_t n, uint64_t *done,
+                         itp_error *err) {
+  UNUSED(self), UNUSED(list), UNUSED(err);
+  *done = n + 1;
+  return ITP_OK;
+}
+#endif
 static itp_status wait_event(void *self, int32_t d, itp_stream s, itp_event e, itp_error *err) {
   return UNUSED(self), UNUSED(d), UNUSED(s), UNUSED(e), UNUSED(err), ITP_OK;
 }
@@ -157,13 +215,23 @@ static const itp_runtime runtime = {
 #endif
     .dealloc = dealloc,
     .copy = copy,
+#ifdef WRONG_FREE
+    .mem_info = mem_info,
+#endif
 };
 static const itp_guard guard = {
     .struct_size = sizeof(itp_guard),
     .device_sync = device_sync,
     .stream_create = stream_create,
     .stream_destroy = on_stream,
+#ifdef WRONG_NATIVE
+    .stream_sync = failed_sync,
+#else
     .stream_sync = on_stream,
+#endif
+#ifdef WRONG_HANDLE
+    .stream_native = stream_native,
+#endif
     .stream_query = on_stream,
     .stream_wait_event = wait_event,
     .event_create = event_create,
@@ -180,6 +248,9 @@ static itp_status nothing(void *self, const itp_launch *l, itp_error *err) {
   UNUSED(self);
 #ifdef PICKY
   return ITP_FAIL(err, UNIMPLEMENTED, l->kernel->name, "not between these types");
+#endif
+#ifdef WRONG_LAUNCH
+  l->outputs[0]->flags = 1;
 #endif
   return watched(l->stream, err);
 }
@@ -224,8 +295,13 @@ static const itp_kernel *const items[] = {
     &kernel_Fill,
 #endif
 };
-static const itp_kernels kernels = {
-    .struct_size = sizeof(itp_kernels), .count = sizeof(items) / sizeof(items[0]), .items = items};
+static const itp_kernels kernels = {.struct_size = sizeof(itp_kernels),
+                                    .count = sizeof(items) / sizeof(items[0]),
+                                    .items = items,
+#ifdef WRONG_DONE
+                                    .submit = submit
+#endif
+};
 #endif
 
 #ifdef BAD_OPTIONS

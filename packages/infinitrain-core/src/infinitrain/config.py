@@ -15,6 +15,7 @@ __all__ = [
     "provider_options",
     "provider_path",
     "set_variables",
+    "validate",
 ]
 
 PREFIX = "INFINITRAIN_"
@@ -23,6 +24,7 @@ VARIABLES = {
     "INFINITRAIN_PROVIDER_PATH": "provider libraries, or folders of them, separated as PATH is",
     "INFINITRAIN_EXIT_TIMEOUT": "seconds that the end of the process waits for a device that is busy (default: 10)",
     "INFINITRAIN_DEBUG_ASYNC": "1: a failure that a device reports late names the line that launched the work",
+    "INFINITRAIN_VALIDATE": "1: a layer before every provider checks that it and the core keep the contract, by rule",
     "INFINITRAIN_CACHE": "folder for prepared data (default: the user's cache folder)",
 }
 
@@ -64,6 +66,11 @@ def provider_options(provider: str, rivals: Iterable[str] = ()) -> dict[str, str
 def debug_async() -> bool:
     """Whether every launch is to be remembered, so that a late failure can be traced to its line."""
     return os.environ.get("INFINITRAIN_DEBUG_ASYNC", "0") not in ("", "0")
+
+
+def validate() -> bool:
+    """Whether a checking layer is to stand between the core and every provider."""
+    return os.environ.get("INFINITRAIN_VALIDATE", "0") not in ("", "0")
 
 
 def exit_timeout_ms() -> int:

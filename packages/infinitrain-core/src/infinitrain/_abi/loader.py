@@ -13,6 +13,7 @@ from typing import Any
 from infinitrain_capi.table import DTYPES, KernelRow
 from infinitrain_capi.table import load as load_table
 
+from infinitrain import config
 from infinitrain._abi import names
 from infinitrain._abi.explain import blocked, explain
 from infinitrain._abi.provider import Kernel, Option, Provider
@@ -158,7 +159,11 @@ def _negotiate(raw: Any, file: Path, distribution: str | None) -> Provider:
     problems += option_problems
     if problems:
         _refuse(file, problems)
+    native.validates = config.validate()
     lib.it_provider_complete(native)
+    if native.validates:
+        for kernel in kernels.values():
+            kernel.record.kernel = lib.it_validate_kernel(kernel.record.kernel)
     return Provider(
         name=name,
         vendor=_text(info.vendor),
