@@ -13,6 +13,8 @@ PYTHON_SOURCES = (
     "packages/infinitrain-core/src",
     "packages/infinitrain-cpu/src",
     "packages/infinitrain-fake/src",
+    "examples",
+    "tools",
 )
 NATIVE_SUFFIXES = {".c", ".h", ".cc"}
 

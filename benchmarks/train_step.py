@@ -61,11 +61,11 @@ def first_values(name: str, shape: tuple[int, ...], layers: int) -> Any:
 def infinitrain_step(options: argparse.Namespace, compiled: bool) -> Callable[[], float]:
     """Make the step of infinitrain on its cpu device, replayed or eager."""
     import infinitrain as it
-    from infinitrain.models import GPT2, model_config
+    from infinitrain.models import create
     from infinitrain.optim import AdamW
 
     it.configure("cpu", threads=options.threads)
-    model = GPT2(model_config(options.model, vocab_size=VOCABULARY, block_size=1024))
+    model = create(options.model, vocab_size=VOCABULARY, block_size=1024)
     with it.no_grad():
         for name, parameter in model.named_parameters():
             parameter.copy_(it.tensor(first_values(name, parameter.shape, SIZES[options.model]["n_layer"])))

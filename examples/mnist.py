@@ -119,7 +119,8 @@ def main(arguments: list[str] | None = None) -> float:
     it.manual_seed(options.seed)
     rng = np.random.default_rng(options.seed)
     train, test = load_small() if options.data is None else load_mnist(options.data)
-    model = make_model(options.model, *train.images.shape[2:], options.device)
+    height, width = train.images.shape[2:]
+    model = make_model(options.model, height, width, options.device)
     optimizer = AdamW(model.parameters(), lr=options.lr)
     schedule = CosineAnnealingLR(optimizer, T_max=options.epochs)
     found = accuracy(model, test, options.device)
