@@ -29,6 +29,7 @@ ORDER = (
     "random",
     "ops",
     "program",
+    "utils",
     "nn",
     "optim",
     "models",

@@ -105,6 +105,26 @@ def test_gradients_that_are_there_before_are_added_to(device):
     assert add.replays > 0
 
 
+def test_gradients_that_a_kernel_adds_to_are_taken_as_given(device):
+    def run(wrap):
+        it.manual_seed(0)
+        layer = nn.Linear(3, 2).to(device)
+
+        @wrap
+        def add(x):
+            layer(x).sum().backward()
+
+        seen = []
+        for call in range(12):
+            if call == 6:
+                layer.zero_grad()
+            add(it.full((1, 3), call + 1.0, device=device))
+            seen.append(host(layer.weight.grad).copy())
+        return np.array(seen)
+
+    np.testing.assert_array_equal(run(it.compile), run(unchanged))
+
+
 def test_results_are_the_callers_own(device):
     @it.compile
     def double(x):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from infinitrain.autograd import engine, hooks
+from infinitrain.autograd.anomaly import detect_anomaly, set_detect_anomaly
 from infinitrain.autograd.function import ACCUMULATED, Edge, Function, Node, Op, edges_of
 from infinitrain.autograd.grad_mode import (
     enable_grad,
@@ -26,6 +27,7 @@ __all__ = [
     "Op",
     "RemovableHandle",
     "backward",
+    "detect_anomaly",
     "enable_grad",
     "grad",
     "inference_mode",
@@ -33,6 +35,7 @@ __all__ = [
     "is_inference_mode_enabled",
     "no_grad",
     "saved_tensors_hooks",
+    "set_detect_anomaly",
     "set_grad_enabled",
 ]
 

@@ -13,6 +13,7 @@ from sys import getrefcount
 from typing import Any
 
 from infinitrain import recording
+from infinitrain.autograd.anomaly import refuse_nan
 from infinitrain.autograd.function import ACCUMULATED, Edge, Node, freed_error
 from infinitrain.autograd.grad_mode import state
 from infinitrain.dispatch import launch
@@ -115,8 +116,8 @@ class Run:
 
     def accumulator(self, edge: Edge | None) -> Tensor | None:
         """Give the gradient that a backward may add into in place, or None (see `Node.accumulator`)."""
-        if edge is None or self.create_graph:
-            return None
+        if edge is None or self.create_graph or state.anomaly:
+            return None  # in anomaly mode every gradient is looked at by itself
         target, index = edge
         pending = self.pending.get(target)
         if pending is not None and pending[index] is not None:
@@ -126,6 +127,8 @@ class Run:
             return found
         if isinstance(target, Node) or self.targets is not None:
             return None
+        if recording.listener is not None:
+            recording.listener.gradient(target, read=True)
         grad = target._grad
         if grad is None or not grad.is_contiguous() or grad._requires_grad:
             return None
@@ -197,6 +200,10 @@ class Run:
         node._run = self
         try:
             returned = node.backward(node, *box)  # type: ignore[attr-defined]
+        except Exception as error:
+            if node._trace:
+                error.add_note(f"in the backward of {node.name}, whose forward was called at\n{node._trace}")
+            raise
         finally:
             node._run = None
         del box
@@ -206,6 +213,8 @@ class Run:
                 f"backward of {node.name}: expected {len(node._edges)} gradients, one for each argument of "
                 f"forward, found {len(outs)}"
             )
+        if state.anomaly and state.check_nan:
+            refuse_nan(node, outs)
         if not self.retain_graph:
             node.free()
         return outs

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Any, Final
 
+from infinitrain.autograd.anomaly import callers
 from infinitrain.autograd.grad_mode import state
 from infinitrain.autograd.hooks import RemovableHandle, saved_stack
 from infinitrain.autograd.views import refresh
@@ -58,6 +59,8 @@ class Node:
     _versions: list[int] = []  # noqa: RUF012 - read only; replaced, never changed
     _own_outputs: dict[int, int] = {}  # noqa: RUF012 - the same
     _unpack: Any = None
+    #: Where forward was called, in anomaly mode.
+    _trace: str = ""
     _hooks: dict[int, RemovableHandle.Hooks] | None = None
     _dirty: tuple[Tensor, ...] = ()
     _constants: tuple[Tensor, ...] = ()
@@ -227,6 +230,8 @@ class Op(Node):
         ctx._edges = edges_of(args)
         if not ctx._edges:
             return cls.forward(ctx, *args)
+        if state.anomaly:
+            ctx._trace = callers()
         state.enabled = False
         try:
             out = cls.forward(ctx, *args)
@@ -271,6 +276,8 @@ class Function(Op):
         ctx = cls()
         recording = state.enabled
         ctx._edges = edges_of(args) if recording else ()
+        if ctx._edges and state.anomaly:
+            ctx._trace = callers()
         state.enabled = False
         try:
             result = cls.forward(ctx, *args)

@@ -17,6 +17,8 @@ class _State(threading.local):
 
     enabled: bool = True
     inference: bool = False
+    anomaly: bool = False
+    check_nan: bool = True
 
 
 state = _State()
